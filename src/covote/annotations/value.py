@@ -1,0 +1,152 @@
+"""Annotations: the checked and encoded answers of a crowd, with the vocabularies to decode them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covote.errors import InputError
+
+IntArray = NDArray[np.integer[Any]]
+
+NO_CODE = -1
+"""The code of a value that a vocabulary does not hold."""
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary(Sequence[Hashable]):
+    """Values of any hashable kind, in a fixed order; a value's code is its position.
+
+    `values` is a list, a NumPy array or a column of the user's own frame library: whatever keeps the values
+    exactly as they came.
+
+    >>> v = Vocabulary(["01", "1"])
+    >>> v.encode(["1", "x"]).tolist(), v[0]
+    ([1, -1], '01')
+    """
+
+    values: Any
+    _codes: dict[Hashable, int] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, code: Any) -> Any:
+        value = self.values[code]
+        return value.item() if isinstance(value, np.generic) else value
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.to_list())
+
+    def to_list(self) -> list[Any]:
+        """Every value, as Python objects, in the order of the codes."""
+        convert = getattr(self.values, "tolist", None) or getattr(self.values, "to_list", None)
+        return list(convert()) if convert is not None else list(self.values)
+
+    def encode(self, values: Iterable[Hashable]) -> NDArray[np.int64]:
+        """Codes of `values`; -1 for those not in the vocabulary."""
+        if not self._codes and len(self):
+            self._codes.update((value, code) for code, value in enumerate(self.to_list()))
+        return np.fromiter((self._codes.get(v, NO_CODE) for v in values), dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Annotations:
+    """Answers sorted by item, one integer each: `answer = annotator * n_classes + label`.
+
+    The answers of item n are `answer[offsets[n]:offsets[n + 1]]`, sorted by annotator, at most one an annotator.
+
+    >>> a = Annotations.from_codes([0, 0, 1], [0, 1, 1], [1, 1, 0])
+    >>> a.n_items, a.n_annotators, a.n_classes, a.answer.tolist()
+    (2, 2, 2, [1, 3, 2])
+    """
+
+    offsets: NDArray[np.int64]  # (items + 1,)
+    answer: IntArray  # (labels,), the smallest of uint16 and int32 that holds annotators * classes
+    items: Vocabulary
+    annotators: Vocabulary
+    classes: Vocabulary
+
+    @classmethod
+    def from_codes(
+        cls,
+        item: Any,
+        annotator: Any,
+        label: Any,
+        *,
+        items: Vocabulary | None = None,
+        annotators: Vocabulary | None = None,
+        classes: Vocabulary | None = None,
+    ) -> Annotations:
+        """Build from three equally long code arrays in any order; pairs (item, annotator) must be distinct."""
+        item, annotator, label = (np.asarray(x, dtype=np.int64) for x in (item, annotator, label))
+        items = items or _numbered(item)
+        annotators = annotators or _numbered(annotator)
+        classes = classes or _numbered(label)
+        order = np.lexsort((annotator, item))
+        item, annotator, label = item[order], annotator[order], label[order]
+        if len(item) and np.any((np.diff(item) == 0) & (np.diff(annotator) == 0)):
+            msg = "An annotator answers the same item twice. Resolve repeats before encoding."
+            raise InputError(msg)
+        counts = np.bincount(item, minlength=len(items))
+        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        answer = (annotator * len(classes) + label).astype(answer_dtype(len(annotators), len(classes)))
+        return cls(offsets, answer, items, annotators, classes)
+
+    @property
+    def n_items(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def n_annotators(self) -> int:
+        return len(self.annotators)
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.classes)
+
+    @property
+    def n_labels(self) -> int:
+        return len(self.answer)
+
+    @property
+    def item(self) -> NDArray[np.int64]:
+        """Item code of every answer, shape (labels,)."""
+        return np.repeat(np.arange(self.n_items), np.diff(self.offsets))
+
+    @property
+    def annotator(self) -> NDArray[np.int64]:
+        """Annotator code of every answer, shape (labels,)."""
+        return np.asarray(self.answer // max(self.n_classes, 1), dtype=np.int64)
+
+    @property
+    def label(self) -> NDArray[np.int64]:
+        """Label code of every answer, shape (labels,)."""
+        return np.asarray(self.answer % max(self.n_classes, 1), dtype=np.int64)
+
+    def select(self, annotators: IntArray) -> Annotations:
+        """Only the answers of these annotators (codes), who are renumbered in the order given; items stay."""
+        new_code = np.full(self.n_annotators, NO_CODE)
+        new_code[annotators] = np.arange(len(annotators))
+        keep = new_code[self.annotator] >= 0
+        return Annotations.from_codes(
+            self.item[keep],
+            new_code[self.annotator[keep]],
+            self.label[keep],
+            items=self.items,
+            annotators=Vocabulary([self.annotators[int(a)] for a in annotators]),
+            classes=self.classes,
+        )
+
+
+def answer_dtype(n_annotators: int, n_classes: int) -> type[np.uint16 | np.int32]:
+    """The smallest of the two integer types for `annotator * n_classes + label`."""
+    return np.uint16 if n_annotators * n_classes <= 2**16 else np.int32
+
+
+def _numbered(codes: NDArray[np.int64]) -> Vocabulary:
+    return Vocabulary(np.arange(int(codes.max()) + 1 if len(codes) else 0))
