@@ -16,6 +16,9 @@ IntArray = NDArray[np.integer[Any]]
 NO_CODE = -1
 """The code of a value that a vocabulary does not hold."""
 
+BLOCK = 2**22
+"""Rows handled at a time where whole columns of intermediate results would cost memory."""
+
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary(Sequence[Hashable]):
@@ -83,18 +86,32 @@ class Annotations:
         classes: Vocabulary | None = None,
     ) -> Annotations:
         """Build from three equally long code arrays in any order; pairs (item, annotator) must be distinct."""
-        item, annotator, label = (np.asarray(x, dtype=np.int64) for x in (item, annotator, label))
-        items = items or _numbered(item)
-        annotators = annotators or _numbered(annotator)
-        classes = classes or _numbered(label)
-        order = np.lexsort((annotator, item))
-        item, annotator, label = item[order], annotator[order], label[order]
-        if len(item) and np.any((np.diff(item) == 0) & (np.diff(annotator) == 0)):
+        item, annotator, label = (np.asarray(x) for x in (item, annotator, label))
+        items = _numbered(item) if items is None else items
+        annotators = _numbered(annotator) if annotators is None else annotators
+        classes = _numbered(label) if classes is None else classes
+        keys = sort_if_needed(pack(item, annotator, label, len(items), len(annotators), len(classes)))
+        pair = keys // max(len(classes), 1)
+        if np.any(pair[1:] == pair[:-1]):
             msg = "An annotator answers the same item twice. Resolve repeats before encoding."
             raise InputError(msg)
-        counts = np.bincount(item, minlength=len(items))
-        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        answer = (annotator * len(classes) + label).astype(answer_dtype(len(annotators), len(classes)))
+        return cls.from_keys(keys, items, annotators, classes)
+
+    @classmethod
+    def from_keys(
+        cls, keys: NDArray[np.int64], items: Vocabulary, annotators: Vocabulary, classes: Vocabulary
+    ) -> Annotations:
+        """Build from sorted, distinct keys `(item * n_annotators + annotator) * n_classes + label`; see `pack`."""
+        width = max(len(annotators) * len(classes), 1)
+        answer = np.empty(len(keys), dtype=answer_dtype(len(annotators), len(classes)))
+        offsets = np.zeros(len(items) + 1, dtype=np.int64)
+        for start in range(0, len(keys), BLOCK):  # in blocks: 100 million keys are 800 MB, a second such array is none
+            block = keys[start : start + BLOCK]
+            item = block // width
+            answer[start : start + BLOCK] = block - item * width
+            low, high = int(item[0]), int(item[-1])
+            offsets[low + 1 : high + 2] += np.bincount(item - low)
+        np.cumsum(offsets, out=offsets)
         return cls(offsets, answer, items, annotators, classes)
 
     @property
@@ -141,6 +158,32 @@ class Annotations:
             annotators=Vocabulary([self.annotators[int(a)] for a in annotators]),
             classes=self.classes,
         )
+
+
+def pack(
+    item: IntArray, annotator: IntArray, label: IntArray, n_items: int, n_annotators: int, n_classes: int
+) -> NDArray[np.int64]:
+    """One integer an answer, `(item * n_annotators + annotator) * n_classes + label`: sorting it sorts the table.
+
+    >>> pack(np.array([0, 1]), np.array([1, 0]), np.array([2, 0]), 2, 2, 3).tolist()
+    [5, 6]
+    """
+    if n_items * n_annotators * n_classes >= 2**63:
+        msg = (
+            f"{n_items} items x {n_annotators} annotators x {n_classes} classes are too many. Load the items in parts."
+        )
+        raise InputError(msg)
+    keys = item.astype(np.int64)
+    keys *= n_annotators
+    keys += annotator
+    keys *= n_classes
+    keys += label
+    return keys
+
+
+def sort_if_needed(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The keys themselves when they are in order, else a sorted copy."""
+    return keys if np.all(keys[1:] >= keys[:-1]) else np.sort(keys)
 
 
 def answer_dtype(n_annotators: int, n_classes: int) -> type[np.uint16 | np.int32]:

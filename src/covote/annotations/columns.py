@@ -1,0 +1,169 @@
+"""Column names of a table -> which column holds the item, the annotator and the label."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from covote.errors import ColumnError, InputError
+
+Role = Literal["item", "annotator", "label"]
+ROLES: tuple[Role, Role, Role] = ("item", "annotator", "label")
+
+SYNONYMS: Mapping[str, tuple[str, ...]] = {
+    "item": (
+        "item", "task", "question", "example", "sample", "instance", "object", "unit", "doc", "document",
+        "datapoint", "record", "subject", "hit", "image", "img", "picture", "photo", "video", "clip", "sentence",
+        "tweet", "query", "pair", "prompt", "page", "url", "file", "filename", "path", "key", "id", "idx", "index", "uid",
+    ),
+    "annotator": (
+        "annotator", "worker", "rater", "judge", "labeler", "labeller", "coder", "turker", "assessor", "evaluator",
+        "reviewer", "grader", "voter", "expert", "participant", "respondent", "performer", "contributor", "player",
+        "user", "model", "classifier", "llm", "lf", "labelingfunction", "labellingfunction", "source", "person", "author",
+    ),
+    "label": (
+        "label", "answer", "response", "vote", "annotation", "judgment", "judgement", "rating", "choice", "category",
+        "class", "verdict", "decision", "grade", "prediction", "pred", "output", "result", "value", "score",
+    ),
+    "truth": (
+        "truth", "groundtruth", "truelabel", "trueclass", "trueanswer", "gold", "goldlabel", "gt", "correct",
+        "correctlabel", "correctanswer", "target", "y", "ytrue",
+    ),
+}  # fmt: skip
+"""Names of each column without case, spaces and punctuation; the first of them that a table has wins.
+
+Each is also recognised with `id` or `name` behind it (`task_id`, `Worker ID`, `rater-name`), and in the plural.
+"""
+
+
+@dataclass(frozen=True)
+class Long:
+    """One row an answer: the names of the three columns."""
+
+    item: Hashable
+    annotator: Hashable
+    label: Hashable
+
+    @property
+    def names(self) -> tuple[str, str, str]:
+        return str(self.item), str(self.annotator), str(self.label)
+
+
+@dataclass(frozen=True)
+class Wide:
+    """One row an item: the column of the item (None: rows are items 0, 1, ...) and one column an annotator."""
+
+    item: Hashable | None
+    annotators: tuple[Hashable, ...]
+    sure: bool  # the caller said that the table is wide
+
+
+def choose(
+    names: Sequence[Hashable],
+    *,
+    item: Hashable | None = None,
+    annotator: Hashable | None = None,
+    label: Hashable | None = None,
+    shape: str = "auto",
+) -> Long | Wide:
+    """Find the columns by the names given, else by synonym, and tell a long table from a wide one.
+
+    "auto" takes a table as long when it has the three columns, and as a candidate for wide when neither an annotator nor a label
+    column is found or given.
+
+    >>> choose(["Worker ID", "task", "answer"])
+    Long(item='task', annotator='Worker ID', label='answer')
+    >>> choose(["doc", "ann", "bob"])
+    Wide(item='doc', annotators=('ann', 'bob'), sure=False)
+    """
+    check_choice("shape", shape, ("auto", "long", "wide"))
+    given: dict[Role, Hashable | None] = {"item": item, "annotator": annotator, "label": label}
+    if shape == "wide":
+        if annotator is not None or label is not None:
+            msg = 'A wide table has a column for each annotator: pass item= alone, or shape="long".'
+            raise InputError(msg)
+        given = {"item": item}
+    check_given(names, given)
+    found = {role: column for role in given if (column := find(names, role, given)) is not None}
+    if shape == "wide" or (shape == "auto" and not {"annotator", "label"} & set(found)):
+        rest = tuple(name for name in names if "item" not in found or name != found["item"])
+        return Wide(found.get("item"), rest, sure=shape == "wide")
+    for role in ROLES:
+        if role not in found:
+            raise ColumnError(_not_recognised(names, role, tuple(found.values()), shape))
+    return Long(found["item"], found["annotator"], found["label"])
+
+
+def find(names: Sequence[Hashable], role: str, given: Mapping[Role, Hashable | None]) -> Hashable | None:
+    """The column of this role: the one given, else the first synonym that is not given for another role."""
+    own = given.get(role)  # type: ignore[call-overload]
+    if own is not None:
+        return own  # type: ignore[no-any-return]
+    taken = set(given.values())
+    plain = {_plain(name): name for name in reversed(names) if isinstance(name, str) and name not in taken}
+    for word in SYNONYMS[role]:
+        for form in (word, word + "id", word + "name", word + "s"):
+            if form in plain:
+                return plain[form]
+    return None
+
+
+def check_given(names: Sequence[Hashable], given: Mapping[Role, Hashable | None]) -> None:
+    """Raise the error that names the likely column when one that was asked for does not exist."""
+    for role, column in given.items():
+        if column is not None and column not in names:
+            others = {r: c for r, c in given.items() if r != role and c in names}
+            likely = find(names, role, others) or _nearest(names, (str(column),), tuple(others.values()))
+            msg = f"Column '{column}' not found. Columns are: {_listed(names)}."
+            raise ColumnError(msg + (f" Pass {role}={_quoted(likely)}." if likely is not None else ""))
+    chosen = [column for column in given.values() if column is not None]
+    if len(set(chosen)) < len(chosen):
+        msg = f"Column '{max(chosen, key=chosen.count)}' is given for two roles. Item, annotator and label are three columns."
+        raise InputError(msg)
+
+
+def is_recognised(names: Sequence[Hashable]) -> bool:
+    """Whether at least one of the names is a synonym of a role."""
+    return any(find(names, role, {}) is not None for role in SYNONYMS)
+
+
+def check_choice(option: str, value: object, choices: Sequence[str]) -> None:
+    """Raise unless the option has one of its values."""
+    if value not in choices:
+        listed = ", ".join(f'"{choice}"' for choice in choices)
+        msg = f"{option}={value!r} is not known. Pass one of {listed}."
+        raise InputError(msg)
+
+
+def _plain(name: str) -> str:
+    return "".join(c for c in name.casefold() if c.isalnum())
+
+
+def _not_recognised(names: Sequence[Hashable], role: Role, taken: tuple[Hashable, ...], shape: str) -> str:
+    likely = _nearest(names, SYNONYMS[role], taken)
+    msg = f"No {role} column recognised. Columns are: {_listed(names)}."
+    if likely is not None:
+        msg += f" Pass {role}={_quoted(likely)}" + (
+            ', or shape="wide" if each column is an annotator.' if shape == "auto" else "."
+        )
+    return msg
+
+
+def _nearest(names: Sequence[Hashable], words: Sequence[str], taken: Sequence[Hashable]) -> Hashable | None:
+    free = [name for name in names if name not in taken]
+
+    def likeness(name: Hashable) -> float:
+        return max(difflib.SequenceMatcher(None, _plain(str(name)), _plain(word)).ratio() for word in words)
+
+    return max(free, key=likeness, default=None)
+
+
+def _listed(names: Sequence[Hashable]) -> str:
+    shown = ", ".join(str(name) for name in names[:20])
+    return shown + (f", ... ({len(names)} in all)" if len(names) > 20 else "")
+
+
+def _quoted(name: Hashable) -> str:
+    return f'"{name}"' if isinstance(name, str) else repr(name)
