@@ -1,0 +1,72 @@
+"""Class order: confusion matrices found up to column permutations in, aligned and named ones out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from covote.counts import PairCounts
+from covote.model import columns
+
+Floats = NDArray[np.float64]
+
+
+def best_order(gain: Floats) -> NDArray[np.intp]:
+    """`order` that maximises the sum of gain[k, order[k]] (Hungarian method).
+
+    >>> best_order(np.array([[0.1, 0.9], [0.8, 0.3]])).tolist()
+    [1, 0]
+    """
+    rows, order = linear_sum_assignment(gain, maximize=True)
+    return np.asarray(order[np.argsort(rows)])
+
+
+def align_by_diagonal(confusion: Floats) -> Floats:
+    """Reorder the columns of each matrix (annotators, K, K) so that its diagonal is as large as can be."""
+    return np.stack([a[:, best_order(a)] for a in confusion]) if len(confusion) else confusion
+
+
+def align_by_pairs(found: Mapping[int, Floats], counts: PairCounts) -> dict[int, Floats]:
+    """Bring the columns of all `found` matrices into one order, through the blocks R_{m,l} that connect them.
+
+    From R_{l,m} = A_l D A_m^T follows A_l D = R_{l,m} A_m^{-T}: an aligned annotator m shows the columns of l in its
+    own order, and the Hungarian method matches them with those found ("Estimation of Prior Probability Vector").
+    All aligned partners vote, weighted by shared items and by how well-conditioned their matrix is; the annotator
+    with most votes is aligned next. Annotators that no path connects keep the order nearest to the diagonal.
+    """
+    quality = {m: abs(float(np.linalg.det(a))) for m, a in found.items()}
+    gain = {m: np.zeros_like(a) for m, a in found.items()}
+    trust = dict.fromkeys(found, 0.0)
+    aligned: dict[int, Floats] = {}
+    while len(aligned) < len(found):
+        waiting = [m for m in found if m not in aligned]
+        m = max(waiting, key=lambda m: (trust[m], quality[m], -m))
+        first_of_component = trust[m] == 0.0
+        order = best_order(found[m]) if first_of_component else best_order(gain[m])
+        aligned[m] = found[m][:, order]
+        inverse = np.linalg.pinv(aligned[m].T, rcond=1e-3)
+        partners, blocks = counts.partners(m)
+        for other, block in zip(partners.tolist(), blocks, strict=True):
+            if other not in found or other in aligned:
+                continue
+            shown = columns(np.maximum(block.T @ inverse, 0.0))  # (labels of other, classes in aligned order)
+            weight = block.sum() * quality[m]
+            gain[other] -= weight * np.abs(shown[:, :, None] - found[other][:, None, :]).sum(axis=0)
+            trust[other] += weight
+    return aligned
+
+
+def class_names(confusion: Floats, weight: Floats | None = None) -> NDArray[np.intp]:
+    """The order of columns that makes the informative annotators most nearly diagonal.
+
+    Each annotator weighs |det A_m|^2 (times `weight`), so that spammers, whose matrices are nearly singular, do not
+    decide what the classes are called. Apply as `confusion[:, :, order]`.
+    """
+    informed = np.linalg.det(confusion) ** 2 if len(confusion) else np.zeros(0)
+    informed = informed if weight is None else informed * weight
+    if not np.any(informed > 0):
+        informed = np.ones(len(confusion))
+    return best_order(np.einsum("m,mlk->lk", informed, confusion))
