@@ -58,7 +58,7 @@ class Model:
         for name, sums in (("prior", self.prior.sum()), ("confusion", self.confusion.sum(axis=1))):
             values = getattr(self, name)
             if not np.all(np.isfinite(values)) or np.any(values < 0) or not np.allclose(sums, 1, atol=1e-8):
-                msg = f"The {name} of a model must be probabilities that sum to 1. Normalise it before building a Model."
+                msg = f"The {name} of a model must be probabilities that sum to 1. Normalise it first."
                 raise InputError(msg)
 
     @property
@@ -133,6 +133,7 @@ class Fit:
     history: tuple[float, ...] = ()
     notes: tuple[str, ...] = ()  # sentences the user should read
     details: Mapping[str, Any] = field(default_factory=dict)  # method-specific values, e.g. who was identified
+    posterior: Floats | None = None  # (items, classes), only where labels are not sums of scores over answers
 
     @property
     def n_iter(self) -> int:

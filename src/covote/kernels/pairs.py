@@ -84,3 +84,34 @@ def kl_pass(first, second, blocks, weight, prior, confusion, counts, mass):  # c
                     counts[q, j, k] += share
                     mass[k] += share
     return objective
+
+
+@njit(cache=True, nogil=True)
+def solve_one(blocks, others, prior, pseudo, sweeps, confusion):  # confusion: (labels, classes)  # IN and OUT
+    """Fit one annotator's matrix to its blocks (T, own, theirs), its partners' matrices `others` held fixed.
+
+    `sweeps` EM-type updates of sum blocks * log(A D A_l^T) + sum pseudo * log(A); `confusion` holds the start.
+    """
+    K = len(prior)
+    soft = np.empty((K, K))
+    joint = np.empty(K)
+    for _ in range(sweeps):
+        soft[:] = pseudo
+        for t in range(len(blocks)):
+            for i in range(K):
+                for j in range(K):
+                    n = blocks[t, i, j]
+                    if n == 0.0:
+                        continue
+                    total = 0.0
+                    for k in range(K):
+                        joint[k] = prior[k] * confusion[i, k] * others[t, j, k]
+                        total += joint[k]
+                    if total > 0.0:
+                        for k in range(K):
+                            soft[i, k] += n * joint[k] / total
+        for k in range(K):
+            mass = soft[:, k].sum()
+            if mass > 0.0:
+                for i in range(K):
+                    confusion[i, k] = soft[i, k] / mass

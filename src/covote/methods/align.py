@@ -24,39 +24,60 @@ def best_order(gain: Floats) -> NDArray[np.intp]:
     return np.asarray(order[np.argsort(rows)])
 
 
-def align_by_diagonal(confusion: Floats) -> Floats:
-    """Reorder the columns of each matrix (annotators, K, K) so that its diagonal is as large as can be."""
-    return np.stack([a[:, best_order(a)] for a in confusion]) if len(confusion) else confusion
+def align_by_diagonal(found: Mapping[int, Floats]) -> dict[int, Floats]:
+    """The cheap alternative: reorder the columns of each matrix so that its own diagonal is as large as can be."""
+    return {m: a[:, best_order(a)] for m, a in found.items()}
 
 
 def align_by_pairs(found: Mapping[int, Floats], counts: PairCounts) -> dict[int, Floats]:
-    """Bring the columns of all `found` matrices into one order, through the blocks R_{m,l} that connect them.
+    """Bring the columns of all `found` matrices into one order through the blocks R_{m,l}, then name the classes.
 
     From R_{l,m} = A_l D A_m^T follows A_l D = R_{l,m} A_m^{-T}: an aligned annotator m shows the columns of l in its
     own order, and the Hungarian method matches them with those found ("Estimation of Prior Probability Vector").
-    All aligned partners vote, weighted by shared items and by how well-conditioned their matrix is; the annotator
-    with most votes is aligned next. Annotators that no path connects keep the order nearest to the diagonal.
+    All aligned partners vote, weighted by shared items and by |det A_m|; the annotator with most votes is aligned
+    next. Each group that no path connects to the others is aligned and named on its own (`class_names`).
     """
     quality = {m: abs(float(np.linalg.det(a))) for m, a in found.items()}
     gain = {m: np.zeros_like(a) for m, a in found.items()}
     trust = dict.fromkeys(found, 0.0)
     aligned: dict[int, Floats] = {}
+    group: list[int] = []
     while len(aligned) < len(found):
         waiting = [m for m in found if m not in aligned]
         m = max(waiting, key=lambda m: (trust[m], quality[m], -m))
-        first_of_component = trust[m] == 0.0
-        order = best_order(found[m]) if first_of_component else best_order(gain[m])
-        aligned[m] = found[m][:, order]
-        inverse = np.linalg.pinv(aligned[m].T, rcond=1e-3)
-        partners, blocks = counts.partners(m)
-        for other, block in zip(partners.tolist(), blocks, strict=True):
-            if other not in found or other in aligned:
-                continue
+        if trust[m] == 0.0:  # nobody aligned so far shares items with those left: a new group begins
+            _name_group(aligned, group)
+            group = []
+        group.append(m)
+        aligned[m] = found[m][:, best_order(gain[m])]
+        _show_columns(m, aligned, found, counts, quality[m], gain, trust)
+    _name_group(aligned, group)
+    return aligned
+
+
+def _show_columns(
+    m: int,
+    aligned: Mapping[int, Floats],
+    found: Mapping[int, Floats],
+    counts: PairCounts,
+    quality: float,
+    gain: dict[int, Floats],  # IN and OUT: agreement of columns, by annotator
+    trust: dict[int, float],  # IN and OUT
+) -> None:
+    inverse = np.linalg.pinv(aligned[m].T, rcond=1e-3)
+    partners, blocks = counts.partners(m)
+    for other, block in zip(partners.tolist(), blocks, strict=True):
+        if other in found and other not in aligned:
             shown = columns(np.maximum(block.T @ inverse, 0.0))  # (labels of other, classes in aligned order)
-            weight = block.sum() * quality[m]
+            weight = float(block.sum()) * max(quality, 1e-9)
             gain[other] -= weight * np.abs(shown[:, :, None] - found[other][:, None, :]).sum(axis=0)
             trust[other] += weight
-    return aligned
+
+
+def _name_group(aligned: dict[int, Floats], group: list[int]) -> None:
+    if group:
+        order = class_names(np.stack([aligned[m] for m in group]))
+        aligned.update({m: aligned[m][:, order] for m in group})
 
 
 def class_names(confusion: Floats, weight: Floats | None = None) -> NDArray[np.intp]:

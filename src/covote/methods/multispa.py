@@ -1,97 +1,179 @@
-"""MultiSPA (Algorithm 1): pair counts in, a model out, by linear algebra alone."""
+"""MultiSPA (Algorithm 1): pair counts in, a model out, by linear algebra and no iteration over the answers."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from covote.counts import PairCounts
-from covote.methods.align import align_by_diagonal, align_by_pairs, class_names
+from covote.methods.align import align_by_diagonal, align_by_pairs
+from covote.methods.shrinkage import Shrinkage
 from covote.methods.simplex import simplex_least_squares, successive_projection
-from covote.model import FLOOR, Fit, Model, Status, columns
+from covote.methods.trust import trusted_blocks
+from covote.model import FLOOR, Fit, Model, Status, columns, normalised
 
 Floats = NDArray[np.float64]
+Align = Literal["pairs", "diagonal"]
+
+MIN_PARTNERS = 7
+"""An annotator needs more trusted partners than this for SPA (the paper's 7K columns); fewer in small crowds."""
+
+_SWEEPS = 20
 
 
 def multispa(
     counts: PairCounts,
     *,
-    min_partners: int = 7,
-    min_answers: float = 0.0,
-    align: str = "pairs",
+    align: Align = "pairs",
+    solve_again: bool = True,
+    shrinkage: Shrinkage | None = None,
     floor: float = FLOOR,
 ) -> Fit:
+    """Identify the Dawid-Skene model from pairwise co-occurrences.
+
+    1. Z_m: the trusted blocks of annotator m side by side, columns normalised (each first joined by K answers spread
+       as m's own label frequencies, so that a column of two answers cannot pose as a vertex); SPA picks A_m.
+    2. The matrices found are aligned with each other and the classes named (`align_by_pairs`, or the cheap
+       `align_by_diagonal`).
+    3. The prior: least squares of R_{m,l} = A_m D A_l^T over all pairs, within the simplex.
+    4. Annotators too thin for SPA get the matrix that fits their blocks with those identified (end of the proof of
+       Theorem 3); `solve_again` does the same once for everybody, so that A_m rests on all its blocks and not on K
+       columns only. `shrinkage` (default: (K-1)^2 uninformative pseudo-answers) steadies these fits.
+       With `solve_again=False` the result is Algorithm 1 to the letter.
+    5. Whoever shares no item with the rest gets the crowd's average matrix, and is named in the notes.
+    """
     K = counts.n_classes
     trusted = counts.kept(trusted_blocks(counts))
-    found = {}
-    for m in range(counts.n_annotators):
-        partners, blocks = trusted.partners(m)
-        if len(partners) <= min_partners:
-            continue
-        a = spa_confusion(blocks, min_answers)
-        if a is not None:
-            found[m] = a
-    if align == "pairs":
-        aligned = align_by_pairs(found, trusted)
+    found = _identified(counts, trusted)
+    notes, status = [], Status.DIRECT
+    if found:
+        aligned = align_by_pairs(found, trusted) if align == "pairs" else align_by_diagonal(found)
+        prior = estimate_prior(counts, aligned)
     else:
-        aligned = dict(zip(found, align_by_diagonal(np.stack(list(found.values())))))
-    who = np.array(sorted(aligned))
-    stack = np.stack([aligned[m] for m in who])
-    stack = stack[:, :, class_names(stack)]
-    prior = estimate_prior(counts, who, stack)
-    confusion = complete(counts, who, stack, prior)
-    model = Model(prior, columns(confusion, floor), counts.classes, counts.annotators)
-    return Fit(model.scores(), model, Status.DIRECT, details={"identified": who})
+        aligned, prior, status = _believed(counts), normalised(counts.label_counts.sum(axis=0)), Status.FALLBACK
+        notes.append("No two annotators share enough items for co-occurrences: annotators are taken at their word.")
+    pseudo = (shrinkage or Shrinkage(own=(K - 1) ** 2)).counts(counts.label_counts)
+    confusion, stranded = _completed(counts, aligned, prior, pseudo)
+    if solve_again and found:
+        confusion = _solved_again(counts, confusion, prior, pseudo, stranded)
+    if len(stranded) and found:
+        notes.append(_stranded_note(counts, stranded))
+    model = Model(prior, columns(confusion), counts.classes, counts.annotators)
+    details = {"identified": np.array(sorted(found), dtype=np.int64), "stranded": stranded}
+    return Fit(model.floored(floor).scores(), model, status, notes=tuple(notes), details=details)
 
 
-def trusted_blocks(counts: PairCounts) -> NDArray[np.bool_]:
-    return np.linalg.matrix_rank(counts.blocks) == counts.n_classes
+def _identified(counts: PairCounts, trusted: PairCounts) -> dict[int, Floats]:
+    """A_m up to column order for every annotator with enough trusted partners."""
+    partners = np.bincount(np.concatenate([trusted.first, trusted.second]), minlength=counts.n_annotators)
+    enough = min(MIN_PARTNERS, int(partners.max(initial=0)) - 1)
+    found = {}
+    for m in np.flatnonzero(partners > max(enough, 0)):
+        frequency = normalised(counts.label_counts[m])
+        found[int(m)] = spa_confusion(trusted.partners(int(m))[1], frequency)
+    return found
 
 
-def spa_confusion(blocks: Floats, min_answers: float) -> Floats | None:
-    K = blocks.shape[1]
+def spa_confusion(blocks: Floats, frequency: Floats) -> Floats:
+    """A_m up to column order from the blocks (T, K, K) of one annotator, by SPA on the columns of Z_m."""
+    K = len(frequency)
     z = blocks.transpose(1, 0, 2).reshape(K, -1)  # (own labels, partners * their labels)
     total = z.sum(axis=0)
-    z = z[:, total > min_answers] / total[total > min_answers]
-    if z.shape[1] < K:
-        return None
-    return z[:, successive_projection(z, K)]
+    z = (z + K * frequency[:, None]) / (total + K)
+    return np.asarray(z[:, successive_projection(z, K)])
 
 
-def estimate_prior(counts: PairCounts, who, stack) -> Floats:
+def estimate_prior(counts: PairCounts, aligned: dict[int, Floats]) -> Floats:
+    """d from R_{m,l} = A_m diag(d) A_l^T by least squares over all pairs of `aligned`, weighted by shared items.
+
+    Inverting A_m, as the paper writes it, is unstable for ill-conditioned matrices; this is not.
+    """
     K = counts.n_classes
-    place = np.full(counts.n_annotators, -1)
-    place[who] = np.arange(len(who))
-    f, s = place[counts.first], place[counts.second]
-    ok = (f >= 0) & (s >= 0)
-    w = counts.shared[ok]
-    a, b = stack[f[ok]], stack[s[ok]]
-    R = counts.blocks[ok] / w[:, None, None]
-    gram = np.einsum("p,pik,pil,pjk,pjl->kl", w, a, a, b, b, optimize=True)
-    target = np.einsum("p,pij,pik,pjk->k", w, R, a, b, optimize=True)
-    return simplex_least_squares(gram / w.sum(), target / w.sum())
+    matrices = np.zeros((counts.n_annotators, K, K))
+    known = np.zeros(counts.n_annotators, bool)
+    for m, a in aligned.items():
+        matrices[m], known[m] = a, True
+    both = known[counts.first] & known[counts.second]
+    a, b = matrices[counts.first[both]], matrices[counts.second[both]]
+    overlap_a, overlap_b = np.einsum("pik,pil->pkl", a, a), np.einsum("pik,pil->pkl", b, b)
+    gram = np.einsum("p,pkl->kl", counts.shared[both], overlap_a * overlap_b)
+    target = np.einsum("pik,pik->k", a, np.einsum("pij,pjk->pik", counts.blocks[both], b))
+    size = max(float(counts.shared[both].sum()), 1e-300)
+    return simplex_least_squares(gram / size, target / size)
 
 
-def complete(counts, who, stack, prior, sweeps: int = 30) -> Floats:
+def _believed(counts: PairCounts) -> dict[int, Floats]:
+    """Half what annotators say, half their label frequencies: the start where nothing can be identified."""
+    frequency = Shrinkage(own=1.0).counts(counts.label_counts)
+    return dict(enumerate((np.eye(counts.n_classes) + frequency) / 2))
+
+
+def _completed(
+    counts: PairCounts, aligned: dict[int, Floats], prior: Floats, pseudo: Floats
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Matrices for everybody: those aligned, then those who share items with them, and so on; codes of the stranded."""
     K, M = counts.n_classes, counts.n_annotators
-    confusion = np.zeros((M, K, K))
-    pooled = columns(np.einsum("mlk->lk", stack)[None])[0]
-    confusion[:] = pooled
-    confusion[who] = stack
+    pooled = columns(np.mean(list(aligned.values()), axis=0)) if aligned else np.full((K, K), 1 / K)
+    confusion = np.repeat(pooled[None], M, axis=0)
     known = np.zeros(M, bool)
-    known[who] = True
-    for m in np.flatnonzero(~known):
-        partners, blocks = counts.partners(m)
-        use = known[partners]
-        if not use.any():
-            continue
-        n, others = blocks[use], confusion[partners[use]]  # (T, K, K)
-        a = pooled.copy()
-        for _ in range(sweeps):
-            joint = a[None, :, None, :] * others[:, None, :, :] * prior  # (T, own, theirs, class)
-            joint /= np.maximum(joint.sum(axis=3, keepdims=True), 1e-300)
-            a = columns((np.einsum("tij,tijk->ik", n, joint) + 1.0 * pooled)[None])[0]
-        confusion[m] = a
-    return confusion
+    for m, a in aligned.items():
+        confusion[m], known[m] = a, True
+    waiting = np.flatnonzero(~known)
+    while len(waiting):
+        reached = [m for m in waiting.tolist() if _solve(counts, m, confusion, prior, pseudo[m], known)]
+        if not reached:
+            break
+        known[reached] = True
+        waiting = np.flatnonzero(~known)
+    return confusion, waiting
+
+
+def _solved_again(
+    counts: PairCounts, confusion: Floats, prior: Floats, pseudo: Floats, stranded: NDArray[np.int64]
+) -> Floats:
+    known = np.ones(counts.n_annotators, bool)
+    known[stranded] = False
+    new = confusion.copy()
+    for m in np.flatnonzero(known).tolist():
+        new[m] = _fitted(counts, m, confusion, prior, pseudo[m], known, confusion[m])
+    return new
+
+
+def _solve(
+    counts: PairCounts, m: int, confusion: Floats, prior: Floats, pseudo: Floats, known: NDArray[np.bool_]
+) -> bool:
+    """Set confusion[m] (OUT) from its blocks with `known` partners; False where there is none."""
+    if not known[counts.partners(m)[0]].any():
+        return False
+    confusion[m] = _fitted(counts, m, confusion, prior, pseudo, known, confusion[m])
+    return True
+
+
+def _fitted(
+    counts: PairCounts,
+    m: int,
+    confusion: Floats,
+    prior: Floats,
+    pseudo: Floats,
+    known: NDArray[np.bool_],
+    start: Floats,
+) -> Floats:
+    from covote.kernels import pairs
+
+    partners, blocks = counts.partners(m)
+    use = known[partners]
+    if not use.any():
+        return start
+    answers = counts.label_counts[m].sum()
+    blocks = np.ascontiguousarray(blocks[use]) * (answers / blocks[use].sum())  # an answer counts once, not once a pair
+    out = np.maximum(start, FLOOR)
+    pairs.solve_one(blocks, confusion[partners[use]], prior, pseudo, _SWEEPS, out)
+    return out
+
+
+def _stranded_note(counts: PairCounts, stranded: NDArray[np.int64]) -> str:
+    names = ", ".join(str(counts.annotators[m]) for m in stranded[:3]) + (", ..." if len(stranded) > 3 else "")
+    who = "annotator shares" if len(stranded) == 1 else "annotators share"
+    return f"{len(stranded)} {who} no item with the rest ({names}): they get the crowd's average matrix."

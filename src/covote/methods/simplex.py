@@ -41,7 +41,7 @@ def project_to_simplex(points: Floats) -> Floats:
 
 
 def simplex_least_squares(gram: Floats, target: Floats, *, max_iter: int = 2000, tol: float = 1e-14) -> Floats:
-    """argmin of x^T gram x / 2 - target^T x over probability vectors x, by accelerated projected gradient.
+    """Argmin of x^T gram x / 2 - target^T x over probability vectors x, by accelerated projected gradient.
 
     >>> simplex_least_squares(np.eye(2), np.array([0.7, 0.3])).round(6).tolist()
     [0.7, 0.3]
