@@ -1,0 +1,146 @@
+"""The paper's three methods and their relatives as estimators."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from covote.engines.base import Engine
+from covote.estimators.base import Aggregator
+from covote.methods.dawid_skene import Prior, dawid_skene, majority_start
+from covote.methods.majority_vote import majority_vote
+from covote.methods.multispa import Align, multispa
+from covote.methods.multispa_kl import Weighting, multispa_kl
+from covote.methods.shrinkage import Shrinkage
+from covote.model import FLOOR, Fit, Model, Progress
+
+
+@dataclass(kw_only=True, eq=False)
+class MajorityVote(Aggregator):
+    """Every answer one vote. Tied classes share the probability; the label chosen among them is the one with most
+    votes in the whole crowd, then the first in class order.
+
+    >>> votes = [("x", "ann", "cat"), ("x", "bob", "cat"), ("x", "eve", "dog"), ("y", "ann", "dog")]
+    >>> MajorityVote().fit_predict(votes)
+    {'x': 'cat', 'y': 'dog'}
+    """
+
+    def _run(self, engine: Engine, progress: Progress | None) -> Fit:
+        del progress
+        return majority_vote(engine)
+
+
+@dataclass(kw_only=True, eq=False)
+class MultiSPA(Aggregator):
+    """Algorithm 1 of the paper: the model from pairwise co-occurrences by linear algebra."""
+
+    align: Align = "pairs"
+    """How annotators are brought into one class order: through shared items, or each to its own diagonal."""
+    solve_again: bool = True
+    """Solve every matrix once more from all its blocks; False is Algorithm 1 to the letter."""
+    prior: Prior = "estimated"
+    """Label with the estimated class prior (MAP) or a uniform one (ML)."""
+    floor: float = FLOOR
+    """Delta: smaller probabilities are raised to it before labelling."""
+
+    def _run(self, engine: Engine, progress: Progress | None) -> Fit:
+        del progress
+        fit = multispa(engine.pair_counts(), align=self.align, solve_again=self.solve_again, floor=self.floor)
+        return labelled(fit, self.prior, self.floor)
+
+
+@dataclass(kw_only=True, eq=False)
+class MultiSPAKL(Aggregator):
+    """Algorithm 2 of the paper: the model that fits all co-occurrences best in Kullback-Leibler divergence."""
+
+    init: Literal["multispa"] | Model = "multispa"
+    """Where the fit starts: MultiSPA, or any model given."""
+    weighting: Weighting = "equal"
+    """Pairs count alike (the paper) or by the number of items they share."""
+    smoothing: float | None = None
+    """Uninformative pseudo-answers per annotator and class; K when None, 0 is the paper's objective."""
+    prior: Prior = "estimated"
+    """Label with the estimated class prior (MAP) or a uniform one (ML)."""
+    floor: float = FLOOR
+    """Delta: smaller probabilities of the start are raised to it."""
+    max_iter: int = 2000
+    """Most sweeps over the pairs."""
+    tol: float = 1e-9
+    """Stop when a sweep lowers the objective by less than this (relative to its size, at least 1)."""
+    accelerate: bool = True
+    """Extrapolate pairs of sweeps; the objective falls monotonically either way."""
+
+    def _run(self, engine: Engine, progress: Progress | None) -> Fit:
+        counts = engine.pair_counts()
+        start = multispa(counts)
+        model = self.init if isinstance(self.init, Model) else start.model
+        assert model is not None
+        fit = multispa_kl(
+            counts,
+            model,
+            weighting=self.weighting,
+            shrinkage=None if self.smoothing is None else Shrinkage(own=self.smoothing),
+            floor=self.floor,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            accelerate=self.accelerate,
+            progress=progress,
+        )
+        return replace(labelled(fit, self.prior, self.floor), notes=start.notes, details=start.details)
+
+
+@dataclass(kw_only=True, eq=False)
+class DawidSkene(Aggregator):
+    """Expectation maximisation for the Dawid-Skene model, with a choice of start.
+
+    `multispa-ds` and `mv-ds` are settings of it.
+    """
+
+    init: Literal["majority", "multispa", "multispa-kl"] | Model = "multispa"
+    """Where EM starts: vote shares, one of the co-occurrence methods, or any model given."""
+    smoothing: float = 1.0
+    """Pseudo-answers added to every cell of every confusion matrix; 0 for plain maximum likelihood."""
+    diagonal: float = 3.0
+    """Further pseudo-answers where label and class agree: annotators are believed to be better than chance."""
+    prior: Prior = "estimated"
+    """Class prior: estimated, or uniform throughout."""
+    max_iter: int = 500
+    """Most passes over the answers."""
+    tol: float = 1e-8
+    """Stop when a pass raises the objective by less than this (relative to its size)."""
+    accelerate: bool = True
+    """Extrapolate pairs of passes; the objective rises monotonically either way."""
+
+    def _run(self, engine: Engine, progress: Progress | None) -> Fit:
+        shrinkage = Shrinkage(flat=self.smoothing, diagonal=self.diagonal)
+        start = self._start(engine, shrinkage)
+        assert start.model is not None
+        fit = dawid_skene(
+            engine,
+            start.model,
+            shrinkage=shrinkage,
+            prior=self.prior,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            accelerate=self.accelerate,
+            progress=progress,
+        )
+        return replace(fit, notes=start.notes, details={**start.details, **fit.details})
+
+    def _start(self, engine: Engine, shrinkage: Shrinkage) -> Fit:
+        if isinstance(self.init, Model):
+            return Fit(self.init.scores(), self.init)
+        if self.init == "majority":
+            model = majority_start(engine, shrinkage=shrinkage)
+            return Fit(model.scores(), model)
+        counts = engine.pair_counts()
+        start = multispa(counts)
+        if self.init == "multispa-kl" and start.model is not None:
+            return replace(multispa_kl(counts, start.model), notes=start.notes, details=start.details)
+        return start
+
+
+def labelled(fit: Fit, prior: Prior, floor: float) -> Fit:
+    """The fit with scores for MAP or ML labelling."""
+    assert fit.model is not None
+    return replace(fit, scores=fit.model.floored(floor).scores(uniform=prior == "uniform"))

@@ -1,0 +1,68 @@
+"""METHODS: the names users type -> estimators ready to fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from covote.errors import InputError
+from covote.estimators.base import Aggregator
+from covote.estimators.dawid_skene import DawidSkene, MajorityVote, MultiSPA, MultiSPAKL
+
+Maker = Callable[..., Aggregator]
+
+_MAKERS: dict[str, Maker] = {
+    "majority-vote": MajorityVote,
+    "multispa": MultiSPA,
+    "multispa-kl": MultiSPAKL,
+    "multispa-ds": lambda **options: DawidSkene(**{"init": "multispa", **options}),
+    "mv-ds": lambda **options: DawidSkene(**{"init": "majority", **options}),
+}
+
+DEFAULT = "multispa-ds"
+
+
+class _Methods(Mapping[str, Aggregator]):
+    """Names to fresh estimators with their default options."""
+
+    def __getitem__(self, name: str) -> Aggregator:
+        return make(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_MAKERS)
+
+    def __len__(self) -> int:
+        return len(_MAKERS)
+
+
+METHODS: Mapping[str, Aggregator] = _Methods()
+
+
+def make(name: str, **options: Any) -> Aggregator:
+    """A new estimator by the name of its method.
+
+    >>> make("multispa-ds", tol=1e-6).tol
+    1e-06
+    """
+    if name not in _MAKERS:
+        likely = get_close_matches(name, _MAKERS, 1)
+        hint = f" Did you mean '{likely[0]}'?" if likely else ""
+        msg = f"There is no method '{name}'.{hint} Methods are: {', '.join(_MAKERS)}."
+        raise InputError(msg)
+    try:
+        return _MAKERS[name](**options)
+    except TypeError as error:
+        known = ", ".join(_MAKERS[name]().get_params())
+        msg = f"Method '{name}' does not take these options ({error}). Its options are: {known}."
+        raise InputError(msg) from None
+
+
+def aggregate(table: Any, method: str = DEFAULT, *, options: Mapping[str, Any] | None = None, **fitting: Any) -> Any:
+    """Fit the method on the table and return the fitted estimator.
+
+    >>> fit = aggregate([("x", "ann", "cat"), ("x", "bob", "cat"), ("y", "ann", "dog"), ("y", "bob", "dog")])
+    >>> fit.labels_
+    {'x': 'cat', 'y': 'dog'}
+    """
+    return make(method, **(options or {})).fit(table, **fitting)

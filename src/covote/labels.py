@@ -1,0 +1,28 @@
+"""Probabilities in, chosen labels and confidences out: the one tie rule of the library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+TIE = 1e-9
+"""Classes whose probabilities differ by no more than this are tied."""
+
+
+def choose_labels(probability: NDArray[np.float64], votes: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The most probable class of each row (items, classes).
+
+    Among tied classes the one with most `votes` (classes,) in the whole crowd is chosen, then the first in class
+    order. Every tied class keeps its probability, so a tie stays visible.
+
+    >>> choose_labels(np.array([[0.5, 0.5], [0.9, 0.1]]), np.array([3.0, 4.0])).tolist()
+    [1, 0]
+    """
+    if probability.shape[1] == 0:
+        return np.zeros(len(probability), np.int64)
+    order = np.lexsort((np.arange(len(votes)), -votes))  # favoured first
+    best = probability.max(axis=1, keepdims=True)
+    tied: NDArray[Any] = probability[:, order] >= best - TIE
+    return np.asarray(order[np.argmax(tied, axis=1)], dtype=np.int64)
