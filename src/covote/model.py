@@ -80,8 +80,8 @@ class Model:
         joint = self.confusion * self.prior  # (annotators, labels, classes)
         marginal = joint.sum(axis=2, keepdims=True) * self.prior
         with np.errstate(divide="ignore", invalid="ignore"):
-            bits = np.where(joint > 0, joint * np.log2(joint / marginal), 0.0)
-        return np.maximum(bits.sum(axis=(1, 2)), 0.0)
+            bits: Floats = np.where(joint > 0, joint * np.log2(joint / marginal), 0.0)
+        return np.asarray(np.maximum(bits.sum(axis=(1, 2)), 0.0))
 
     def permuted(self, order: NDArray[np.intp]) -> Model:
         """The same model with class columns reordered: new class k is old class `order[k]` (labels stay)."""
