@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from covote.annotations.value import Annotations
 from covote.counts import PairCounts
+from covote.errors import NotApplicableError
 from covote.model import Scores
 
 Floats = NDArray[np.float64]
@@ -55,5 +57,31 @@ class Engine(Protocol):
     def group_moments(self, groups: NDArray[np.int64]) -> Moments:
         """Moments of the three groups; `groups[annotator]` is 0, 1, 2, or -1 for left out."""
 
+    def triple_moments(self, triples: NDArray[np.int64]) -> Floats:
+        """How often the answers of three annotators met on an item: triples (T, 3) of codes in, (T, K, K, K) out.
+
+        Entry [t, i, j, k] counts the items that the annotators of triple t labelled i, j and k. The three codes of
+        a triple are distinct, in any order.
+        """
+
     def posterior(self, scores: Scores) -> Any:
         """Probability of every class for every item, in the engine's own kind of table."""
+
+
+@runtime_checkable
+class HasAnnotations(Protocol):
+    """An engine that holds the answers themselves in memory, for methods that pass messages along them."""
+
+    @property
+    def annotations(self) -> Annotations: ...
+
+
+def answers_in_memory(engine: Engine, method: str) -> Annotations:
+    """The answers an engine holds in memory, or an error that names the methods that run without them."""
+    if isinstance(engine, HasAnnotations):
+        return engine.annotations
+    msg = (
+        f"{method} needs the answers in memory and this engine does not hold them. Use engine='memory', or one of: "
+        "majority-vote, multispa, multispa-kl, multispa-ds, mv-ds, spectral-ds, tensor-admm, eigen-ratio, ghosh-svd."
+    )
+    raise NotApplicableError(msg)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,7 @@ class MemoryEngine:
         number = int(np.clip(a.n_labels // max(_LABELS_A_SPAN, 4 * buffer), 1, _MOST_SPANS))
         cuts = np.searchsorted(a.offsets, np.linspace(0, a.n_labels, number + 1)[1:-1])
         edges = [0, *cuts.tolist(), a.n_items]
-        return [(b, e) for b, e in zip(edges[:-1], edges[1:], strict=True) if e > b] or [(0, a.n_items)]
+        return [(b, e) for b, e in pairwise(edges) if e > b] or [(0, a.n_items)]
 
     def _map(self, work: Callable[[Span], Any], spans: list[Span]) -> list[Any]:
         threads = min(self.threads or os.cpu_count() or 1, len(spans))
@@ -92,9 +93,7 @@ class MemoryEngine:
         starts = np.searchsorted(np.sort(annotator, kind="stable"), np.arange(M + 1))
         spans = _even_spans(starts, M)
         partner_count = np.zeros(M, np.int64)
-        self._map(
-            lambda s: pairs.count_partners(a.offsets, a.answer, by_annotator, starts, s, K, partner_count), spans
-        )
+        self._map(lambda s: pairs.count_partners(a.offsets, a.answer, by_annotator, starts, s, K, partner_count), spans)
         first_pair = np.concatenate([[0], np.cumsum(partner_count)])
         second = np.empty(first_pair[-1], np.int64)
         blocks = np.zeros((first_pair[-1], K, K))
@@ -160,6 +159,22 @@ class MemoryEngine:
         second, third = sum(p[0] for p in parts), sum(p[1] for p in parts)
         return Moments(second, third, second.sum(axis=(1, 2)), float(third.sum()))
 
+    def triple_moments(self, triples: NDArray[np.int64]) -> Floats:
+        """Counts (T, K, K, K) of the answers of annotator triples (T, 3); memory is proportional to the triples."""
+        from covote.kernels import moments
+
+        a = self.annotations
+        K = a.n_classes
+        order = np.argsort(a.annotator, kind="stable")
+        item, label = a.item[order], a.label[order]
+        starts = np.searchsorted(a.annotator[order], np.arange(a.n_annotators + 1))
+        triples = np.ascontiguousarray(triples, dtype=np.int64).reshape(-1, 3)
+        out = np.zeros((len(triples), K, K, K))
+        edges = np.linspace(0, len(triples), 9).astype(np.int64).tolist()
+        spans = [(b, e) for b, e in pairwise(edges) if e > b]
+        self._map(lambda s: moments.triple_pass(item, label, starts, self._weight, triples, s, a.n_items, out), spans)
+        return out
+
 
 def _kernel_arguments(scores: Scores) -> tuple[Floats, Floats]:
     """Table (annotators * labels, classes) and bias as the kernels want them: probabilities, or votes."""
@@ -170,4 +185,4 @@ def _kernel_arguments(scores: Scores) -> tuple[Floats, Floats]:
 def _even_spans(starts: NDArray[np.int64], n: int) -> list[Span]:
     cuts = np.unique(np.searchsorted(starts, np.linspace(0, starts[-1], 17)[1:-1]))
     edges = np.unique(np.concatenate([[0], cuts, [n]]))
-    return [(int(b), int(e)) for b, e in zip(edges[:-1], edges[1:], strict=True) if e > b]
+    return [(int(b), int(e)) for b, e in pairwise(edges) if e > b]

@@ -1,4 +1,4 @@
-"""Third-order moments of groups of annotators: answers in, moments out."""
+"""Third-order moments of groups and of triples of annotators: answers in, moments out."""
 
 from __future__ import annotations
 
@@ -42,3 +42,44 @@ def group_moment_pass(offsets, answer, weight, group, begin, end, n_classes, sec
                 for j in range(K):
                     for k in range(K):
                         third[i, j, k] += w * mean[0, i] * mean[1, j] * mean[2, k]
+
+
+@njit(cache=True, nogil=True)
+def triple_pass(item, label, starts, weight, triples, span, n_items, out):  # out: (triples, K, K, K)  # OUT
+    """Count the joint answers of triples span[0]..span[1]; answers come sorted by annotator, `starts` (M + 1,).
+
+    The items that the first two share are marked once for all consecutive triples that begin with the same two.
+    """
+    K = out.shape[1]
+    joint = np.full(n_items, -1, np.int64)  # label of the first * K + label of the second, where both answered
+    first = -1
+    second = -1
+    for t in range(span[0], span[1]):
+        if triples[t, 0] != first or triples[t, 1] != second:
+            if first >= 0:
+                for i in range(starts[first], starts[first + 1]):
+                    joint[item[i]] = -1
+            first = triples[t, 0]
+            second = triples[t, 1]
+            mark_shared(item, label, starts, first, second, K, joint)
+        third = triples[t, 2]
+        for i in range(starts[third], starts[third + 1]):
+            code = joint[item[i]]
+            if code >= 0:
+                out[t, code // K, code % K, label[i]] += weight[item[i]] if len(weight) else 1.0
+
+
+@njit(cache=True, nogil=True)
+def mark_shared(item, label, starts, first, second, n_classes, joint):  # joint: (items,)  # OUT
+    """Set `joint` to label of first * K + label of second on the items both answered (lists sorted by item)."""
+    i = starts[first]
+    j = starts[second]
+    while i < starts[first + 1] and j < starts[second + 1]:
+        if item[i] < item[j]:
+            i += 1
+        elif item[i] > item[j]:
+            j += 1
+        else:
+            joint[item[i]] = label[i] * n_classes + label[j]
+            i += 1
+            j += 1
