@@ -9,43 +9,33 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covote.annotations.encode import Coded, check_finite, encode_integers, encode_objects
-from covote.annotations.value import NO_CODE, IntArray
+from covote.annotations.encode import Coded, check_finite, encode_integers, encode_objects, without
+from covote.annotations.value import NO_CODE
 from covote.errors import InputError
 
 
-def encode_matrix(matrix: NDArray[Any]) -> tuple[IntArray, Coded]:
-    """Label codes of shape (items, annotators), and the labels; -1, NaN and masked cells are no answer.
+def encode_matrix(matrix: NDArray[Any]) -> Coded:
+    """Label codes of the cells, row by row; -1, NaN and masked cells are no answer.
 
-    >>> codes, label = encode_matrix(np.array([[3.0, np.nan], [-1, 5]]))
-    >>> codes.tolist(), label.values.tolist()
-    ([[0, -1], [-1, 1]], [3.0, 5.0])
+    >>> label = encode_matrix(np.array([[3.0, np.nan], [-1, 5]]))
+    >>> label.codes.tolist(), label.values.tolist()
+    ([0, -1, -1, 1], [3.0, 5.0])
     """
     if matrix.ndim != 2:
         msg = f"The label matrix has shape {matrix.shape}. Pass one of shape (items, annotators)."
         raise InputError(msg)
     cells = np.ma.getdata(matrix).reshape(-1)
     if cells.dtype.kind in "iu":
-        label, absent = encode_integers(cells), cells == NO_CODE
+        label = encode_integers(cells)
     elif cells.dtype.kind == "f":
-        check_finite(cells[np.isinf(cells)][:1].tolist(), "label")
-        values, codes = np.unique(cells, return_inverse=True)
-        label, absent = Coded(codes, values), np.isnan(cells) | (cells == NO_CODE)
+        values, first, codes = np.unique(cells, return_index=True, return_inverse=True)
+        rank = np.argsort(np.argsort(first))
+        label = Coded(rank[codes], values[np.argsort(first)])
     else:
         label = encode_objects(cells.tolist())
-        absent = np.array([value == NO_CODE and not isinstance(value, bool) for value in label.values] + [True])[
-            label.codes
-        ]
     if np.ma.is_masked(matrix):
-        absent = absent | np.ma.getmaskarray(matrix).reshape(-1)
-    codes = np.where(absent, NO_CODE, label.codes)
-    seen = np.zeros(len(label.values) + 1, dtype=bool)
-    seen[codes] = True
-    seen[-1] = False
-    new = np.where(seen, np.cumsum(seen) - 1, NO_CODE)
-    kept = np.flatnonzero(seen)
-    values = label.values[kept] if isinstance(label.values, np.ndarray) else [label.values[k] for k in kept]
-    return new[codes].reshape(matrix.shape), Coded(new[codes], values)
+        label = Coded(np.where(np.ma.getmaskarray(matrix).reshape(-1), NO_CODE, label.codes), label.values).compact()
+    return without(label, lambda value: (value == NO_CODE and not isinstance(value, bool)) or value != value)  # noqa: PLR0124  NaN
 
 
 def encode_triples(triples: Iterable[Any]) -> tuple[Coded, Coded, Coded]:

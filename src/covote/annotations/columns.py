@@ -92,7 +92,7 @@ def choose(
         return Wide(found.get("item"), rest, sure=shape == "wide")
     for role in ROLES:
         if role not in found:
-            raise ColumnError(_not_recognised(names, role, tuple(found.values()), shape))
+            raise ColumnError(not_recognised(names, role, tuple(found.values()), shape))
     return Long(found["item"], found["annotator"], found["label"])
 
 
@@ -141,7 +141,8 @@ def _plain(name: str) -> str:
     return "".join(c for c in name.casefold() if c.isalnum())
 
 
-def _not_recognised(names: Sequence[Hashable], role: Role, taken: tuple[Hashable, ...], shape: str) -> str:
+def not_recognised(names: Sequence[Hashable], role: Role, taken: tuple[Hashable, ...], shape: str) -> str:
+    """The sentence about a column that no synonym found, with the likely one."""
     likely = _nearest(names, SYNONYMS[role], taken)
     msg = f"No {role} column recognised. Columns are: {_listed(names)}."
     if likely is not None:

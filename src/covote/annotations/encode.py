@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from covote.annotations.native import length, take, to_list
-from covote.annotations.value import NO_CODE, IntArray
+from covote.annotations.native import IntArray, take, to_list
+from covote.annotations.value import BLOCK, NO_CODE
 from covote.errors import InputError
 
 
@@ -28,11 +29,14 @@ class Coded:
 
     def compact(self) -> Coded:
         """Without the values that no row has; order kept."""
-        seen = np.zeros(length(self.values), dtype=bool)
+        seen = np.zeros(len(self.values) + 1, dtype=bool)
         seen[self.codes] = True
-        if seen.all():
-            return self
-        return Coded((np.cumsum(seen, dtype=self.codes.dtype) - 1)[self.codes], take(self.values, np.flatnonzero(seen)))
+        return self if seen[:-1].all() else self.keep(seen[:-1])
+
+    def keep(self, wanted: NDArray[np.bool_]) -> Coded:
+        """The values not `wanted`, shape (distinct,), become missing."""
+        new = np.append(np.where(wanted, np.cumsum(wanted) - 1, NO_CODE), NO_CODE).astype(self.codes.dtype)
+        return Coded(new[self.codes], take(self.values, np.flatnonzero(wanted)))  # code -1 reads the last entry
 
 
 def encode_integers(column: IntArray) -> Coded:
@@ -48,33 +52,57 @@ def encode_integers(column: IntArray) -> Coded:
     starts[0] = True
     np.not_equal(column[1:], column[:-1], out=starts[1:])
     heads = column[starts]
-    if not np.all(heads[1:] > heads[:-1]):
-        low, high = int(heads.min()), int(heads.max())
-        if high - low < max(4 * len(column), 2**16):
-            return _encode_by_table(column, low, high)
-        codes, values = _encode_by_sorting(heads)
-        run = np.cumsum(starts, dtype=np.int32) - np.int32(1)
-        return Coded(codes[run], values)
-    return Coded(np.cumsum(starts, dtype=np.int32) - np.int32(1), heads)
+    if np.all(heads[1:] > heads[:-1]):
+        return Coded(_run_number(starts), heads)
+    low, high = int(heads.min()), int(heads.max())
+    if high - low < max(4 * len(column), 2**16):
+        return _encode_by_table(column, low, high)
+    codes, values = _encode_by_sorting(heads)
+    return Coded(codes[_run_number(starts)], values)
+
+
+def _run_number(starts: NDArray[np.bool_]) -> IntArray:
+    run: IntArray = np.cumsum(starts, dtype=np.int32 if len(starts) < 2**31 else np.int64)
+    run -= 1
+    return run
 
 
 def _encode_by_table(column: IntArray, low: int, high: int) -> Coded:
-    dtype = np.int32 if len(column) < 2**31 else np.int64
-    place = (column - column.dtype.type(low)).astype(np.uint32 if high - low < 2**32 else np.uint64, copy=False)
-    table = np.empty(high - low + 1, dtype=dtype)
-    position = np.arange(len(column), dtype=dtype)
-    table[place[::-1]] = position[::-1]  # of equal indices the last assignment stays: the first row
-    values = column[table[place] == position]
-    del position
-    table[(values - column.dtype.type(low)).astype(place.dtype, copy=False)] = np.arange(len(values), dtype=dtype)
-    return Coded(table[place], values)
+    span = high - low + 1
+    dtype = np.int16 if span < 2**15 else np.int32 if span < 2**31 else np.int64
+    table = np.full(span, NO_CODE, dtype=dtype)  # place of a value in the range -> its code
+    codes = np.empty(len(column), dtype=dtype)
+    met: list[IntArray] = []  # places in order of first appearance
+    count = 0
+    for start in range(0, len(column), BLOCK):
+        place = _subtract(column[start : start + BLOCK], low)
+        block = table[place]
+        new = place[block < 0]
+        if len(new):
+            distinct, first = np.unique(new, return_index=True)
+            distinct = distinct[np.argsort(first)]
+            table[distinct] = np.arange(count, count + len(distinct), dtype=dtype)
+            count += len(distinct)
+            met.append(distinct)
+            block = table[place]
+        codes[start : start + BLOCK] = block
+    return Coded(codes, _add(np.concatenate(met), low, column.dtype))
+
+
+def _subtract(block: IntArray, low: int) -> NDArray[np.int64]:
+    # unsigned 64 bits wrap around, so the difference is right for every integer type
+    return (block.astype(np.uint64) - np.uint64(low % 2**64)).astype(np.int64)
+
+
+def _add(place: IntArray, low: int, dtype: np.dtype[Any]) -> IntArray:
+    return (place.astype(np.uint64) + np.uint64(low % 2**64)).astype(dtype)
 
 
 def _encode_by_sorting(column: IntArray) -> tuple[IntArray, IntArray]:
     values, first, codes = np.unique(column, return_index=True, return_inverse=True)
     order = np.argsort(first)
-    rank = np.empty(len(order), dtype=np.int32)
-    rank[order] = np.arange(len(order), dtype=np.int32)
+    rank = np.empty(len(order), dtype=np.int32 if len(order) < 2**31 else np.int64)
+    rank[order] = np.arange(len(order), dtype=rank.dtype)
     return rank[codes], values[order]
 
 
@@ -89,7 +117,7 @@ def encode_objects(column: Iterable[Hashable]) -> Coded:
     try:
         codes = np.fromiter((table.setdefault(value, len(table)) for value in column), dtype=np.int64)
     except TypeError as error:
-        msg = f"A value cannot serve as an id or a label ({error}). Pass strings, numbers, tuples or other hashable values."
+        msg = f"A value cannot be an id or a label: {error}. Pass strings, numbers, tuples or other hashable values."
         raise InputError(msg) from None
     return without(Coded(codes, list(table)), is_missing)
 
@@ -97,32 +125,29 @@ def encode_objects(column: Iterable[Hashable]) -> Coded:
 def without(coded: Coded, unwanted: Callable[[Any], bool]) -> Coded:
     """The values for which `unwanted` holds become missing."""
     wanted = np.array([not unwanted(value) for value in to_list(coded.values)], dtype=bool)
-    if wanted.all():
-        return coded
-    new = np.where(wanted, np.cumsum(wanted) - 1, NO_CODE)
-    codes = np.where(coded.codes >= 0, new[coded.codes], NO_CODE)
-    return Coded(codes, take(coded.values, np.flatnonzero(wanted)))
+    return coded if wanted.all() else coded.keep(wanted)
 
 
 def is_missing(value: Any) -> bool:
-    """None, NaN, pandas' NA and NaT, and the empty string stand for no answer.
+    """None, NaN, NaT, pandas' NA and the empty string stand for no answer.
 
     >>> [is_missing(value) for value in (None, float("nan"), "", 0, "nan")]
     [True, True, True, False, False]
     """
-    if value is None or (isinstance(value, str) and not value) or type(value).__name__ in ("NAType", "NaTType"):
+    if value is None or (isinstance(value, str) and not value) or type(value).__name__ == "NAType":
         return True
-    return bool(is_number(value) and value != value)  # noqa: PLR0124  NaN of any kind
-
-
-def is_number(value: Any) -> bool:
-    """Whether the value is a number of Python or NumPy that can be compared with itself."""
-    return isinstance(value, (int, float, np.number)) or type(value).__name__ == "Decimal"
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(value))
+    # pandas' NaT is recognised by name, so that pandas need not be imported
+    return type(value).__name__ == "NaTType" or (isinstance(value, (float, np.floating)) and math.isnan(value))
 
 
 def check_finite(values: Sequence[Any], role: str) -> None:
-    """Raise when one of the values is infinite."""
+    """Raise when one of the values is an infinite number."""
     for value in values:
-        if isinstance(value, (float, np.floating)) and math.isinf(value):
-            msg = f"The {role} column holds the number {value}. Ids and labels must be finite; leave a missing answer empty."
+        if isinstance(value, (float, np.floating, Decimal)) and math.isinf(value):
+            number = "-inf" if value < 0 else "inf"
+            msg = f"The {role} column holds the number {number}. Ids and labels must be finite; leave a missing answer empty."
             raise InputError(msg)

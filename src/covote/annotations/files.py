@@ -1,70 +1,179 @@
-"""Paths, globs or standard input -> a DuckDB relation with the table's columns."""
+"""Paths, globs or standard input -> files on disk of a known format that DuckDB or PyArrow can read."""
 
 from __future__ import annotations
 
+import bz2
+import codecs
+import csv
 import glob
 import gzip
+import io
+import lzma
 import os
-from collections.abc import Hashable, Iterable, Sequence
+import re
+import shutil
+import sys
+import zlib
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from covote.annotations.text import sniff
 from covote.errors import FileError
+
+HEAD = 2**16
+"""Bytes looked at to tell the format of a file."""
+
+_MAGIC: tuple[tuple[bytes, str], ...] = (
+    (b"\x1f\x8b", "gzip"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"BZh", "bz2"),
+    (b"\xfd7zXZ\x00", "xz"),
+    (b"PAR1", "parquet"),
+    (b"ARROW1", "arrow"),
+    (b"FEA1", "arrow"),
+    (b"\xff\xff\xff\xff", "arrow"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_OPEN: dict[str, Callable[[str], Any]] = {"gzip": gzip.open, "bz2": bz2.open, "xz": lzma.open}
+_JSON = re.compile(r'\s*(\{\s*["}]|\[\s*[{\]])')
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A file to read, and how."""
+
+    shown: str  # the name in messages
+    path: str
+    format: str  # "text", "json", "parquet", "arrow"
+    compression: str = "none"  # "none", "gzip", "zstd"
+    head: str = ""  # its first lines, of text and JSON
 
 
 def is_paths(table: Any) -> bool:
-    """Whether this is a path or a list of paths."""
+    """Whether this is a path or a list of paths.
+
+    >>> is_paths("a.csv"), is_paths(["a.csv", "b.csv"]), is_paths([("x", "ann", "cat")])
+    (True, True, False)
+    """
     if isinstance(table, (str, os.PathLike)):
         return True
     return isinstance(table, (list, tuple)) and bool(table) and all(isinstance(p, (str, os.PathLike)) for p in table)
 
 
 def find_files(paths: Any) -> list[str]:
-    """The files meant by a path, a glob or a list of those, in order."""
+    """The files meant by a path, a glob or a list of those, in order; "-" stands for standard input."""
     out: list[str] = []
     for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
         text = os.fspath(path)
-        found = [text] if os.path.exists(text) else sorted(glob.glob(text, recursive=True))
+        found = [text] if text == "-" or os.path.exists(text) else sorted(glob.glob(text, recursive=True))
         if not found:
-            msg = f"File '{text}' not found. Check the path."
+            is_glob = glob.has_magic(text)
+            msg = (
+                f"No file matches '{text}'. Check the pattern."
+                if is_glob
+                else f"File '{text}' not found. Check the path."
+            )
             raise FileError(msg)
-        out += found
+        out += found if len(found) == 1 else [file for file in found if not os.path.isdir(file)]
     return out
 
 
-def open_files(
-    paths: Any,
-    con: Any,
-    *,
-    columns: Sequence[str] | None,
-    delimiter: str | None,
-    given: Iterable[Hashable],
-    width: int = 3,
-) -> Any:
-    """A relation over the files."""
-    files = find_files(paths)
-    if Path(files[0]).suffix in (".parquet", ".pq"):
-        return con.read_parquet(files)
-    opened = gzip.open(files[0]) if files[0].endswith(".gz") else open(files[0], "rb")
-    with opened as stream:
-        head = stream.read(2**16).decode("utf-8-sig", errors="ignore")
-    if len(head) > 2**15:
-        head = head[: head.rfind("\n") + 1]
-    layout = sniff(head, delimiter=delimiter, columns=columns, given=given, width=width)
-    return con.read_csv(
-        files,
-        sep=layout.delimiter,
-        header=layout.header,
-        quotechar='"',
-        escapechar='"',
-        columns=dict.fromkeys(layout.names, "VARCHAR"),
-        auto_detect=False,
-    )
+def open_file(path: str, scratch: Path) -> DataFile:
+    """Find out the format by the first bytes; what DuckDB cannot read is unpacked into the folder `scratch`."""
+    if path == "-":
+        unpacked = _unpack(sys.stdin.buffer, scratch)
+        return replace(open_file(unpacked, scratch), shown="standard input")
+    if os.path.isdir(path):
+        msg = f"'{path}' is a folder. Pass its files, for example '{os.path.join(path, '*.parquet')}'."
+        raise FileError(msg)
+    with reading(path):
+        with open(path, "rb") as stream:
+            start = stream.read(HEAD)
+        format = _format(start)
+        if format == "gzip":
+            with gzip.open(path) as stream:
+                start = stream.read(HEAD)
+            if _format(start) == "text":
+                return _text(path, "gzip", start)
+        if format in _OPEN:
+            with _OPEN[format](path) as stream:
+                return replace(open_file(_unpack(stream, scratch), scratch), shown=path)
+        if format == "utf-16":
+            with open(path, encoding="utf-16", newline="") as text:
+                return replace(open_file(_rewrite(text, scratch), scratch), shown=path)
+    if format == "zstd":
+        return DataFile(path, path, "text", "zstd")
+    return _text(path, "none", start) if format == "text" else DataFile(path, path, format)
 
 
-def columns_of(columns: Sequence[str] | str | None) -> tuple[str, ...] | None:
-    """Column names given as a sequence or as text with commas."""
-    if columns is None:
-        return None
-    return tuple(name.strip() for name in columns.split(",")) if isinstance(columns, str) else tuple(columns)
+def with_head(file: DataFile, lines: Sequence[str]) -> DataFile:
+    """The file with its first lines, from which JSON is told from other text."""
+    head = "\n".join(lines)
+    return replace(file, head=head, format="json" if _JSON.match(head) else "text")
+
+
+def with_plain_lines(file: DataFile, scratch: Path, delimiter: str) -> DataFile:
+    """A copy of a text table with all lines ended alike, for files that mix the ways of ending a line."""
+    if file.compression == "zstd":
+        msg = f"{_start(file.shown)} mixes ways of ending a line. Unpack it first."
+        raise FileError(msg)
+    opened = _OPEN["gzip"](file.path) if file.compression == "gzip" else open(file.path, "rb")
+    with reading(file.shown), opened as stream, open(_name(scratch), "w", encoding="utf-8", newline="") as out:
+        text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
+        writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+        writer.writerows(row for row in csv.reader(text, delimiter=delimiter, strict=True) if row)
+    return replace(file, path=out.name, compression="none")
+
+
+class reading(AbstractContextManager[None]):  # noqa: N801  reads like a word of the language
+    """Turn every failure to read a file into one `FileError`."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)):
+            msg = f"{_start(self.path)} is damaged or cut short. Unpack it by hand or fetch it again."
+        elif isinstance(error, UnicodeDecodeError):
+            msg = f"{_start(self.path)} is not UTF-8 text. Convert it to UTF-8."
+        elif isinstance(error, csv.Error):
+            msg = f"{_start(self.path)} is not a proper table: {error}. Correct it, or pass delimiter=."
+        elif isinstance(error, OSError):
+            msg = f"{_start(self.path)} cannot be read: {error.strerror or error}. Check the file and its permissions."
+        else:
+            return
+        raise FileError(msg) from None
+
+
+def _start(path: str) -> str:
+    return path.capitalize() if path == "standard input" else f"File '{path}'"
+
+
+def _format(start: bytes) -> str:
+    return next((format for magic, format in _MAGIC if start.startswith(magic)), "text")
+
+
+def _text(path: str, compression: str, start: bytes) -> DataFile:
+    head = start.decode("utf-8-sig", errors="ignore")
+    if len(start) == HEAD and "\n" in head:
+        head = head[: head.rfind("\n") + 1]  # the last line may be cut
+    return DataFile(path, path, "json" if _JSON.match(head) else "text", compression, head)
+
+
+def _unpack(stream: IO[bytes], scratch: Path) -> str:
+    with open(_name(scratch), "wb") as out:
+        shutil.copyfileobj(stream, out, 2**20)
+    return out.name
+
+
+def _rewrite(text: IO[str], scratch: Path) -> str:
+    with open(_name(scratch), "w", encoding="utf-8", newline="") as out:
+        shutil.copyfileobj(text, out, 2**20)
+    return out.name
+
+
+def _name(scratch: Path) -> Path:
+    return scratch / f"part{len(list(scratch.iterdir()))}"

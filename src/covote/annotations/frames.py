@@ -1,19 +1,24 @@
-"""A column of a pandas, Polars or PyArrow table -> codes and distinct values, and columns -> a table of that kind."""
+"""A column of a pandas, Polars or PyArrow table -> codes and distinct values, by the library's own means."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from covote.annotations.encode import Coded, check_finite, encode_integers, encode_objects, is_missing, without
+from covote.annotations.encode import Coded, check_finite, encode_integers, encode_objects
+from covote.annotations.native import to_list
 from covote.annotations.value import NO_CODE
 from covote.errors import InputError
 
 
 def kind_of(table: Any) -> str | None:
-    """ "pandas", "polars", "polars-lazy", "pyarrow", "duckdb", "other" (any narwhals frame), or None if it is no frame."""
+    """The kind of frame: "pandas", "polars", "polars-lazy", "pyarrow", "duckdb", "other"; None if it is no frame.
+
+    "other" is any frame that narwhals knows. No library is imported for this but narwhals.
+    """
     import narwhals.stable.v2 as nw
     from narwhals.stable.v2 import dependencies as known
 
@@ -27,45 +32,59 @@ def kind_of(table: Any) -> str | None:
         return "pyarrow"
     if known.is_duckdb_relation(table):
         return "duckdb"
-    native = nw.from_native(table, pass_through=True)
-    return "other" if isinstance(native, (nw.DataFrame, nw.LazyFrame)) else None
+    frame = nw.from_native(table, pass_through=True)
+    return "other" if hasattr(frame, "to_native") else None
+
+
+def collect(table: Any, kind: str) -> tuple[Any, str]:
+    """A frame in memory, of pandas, Polars or PyArrow, and its kind."""
+    if kind == "polars-lazy":
+        return table.collect(), "polars"
+    if kind != "other":
+        return table, kind
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(table, pass_through=False)
+    native = frame.collect().to_native() if isinstance(frame, nw.LazyFrame) else frame.to_native()
+    found = kind_of(native)
+    if found in ("pandas", "polars", "pyarrow"):
+        return native, found
+    return nw.from_native(native, eager_only=True).to_pandas(), "pandas"
 
 
 def names_of(table: Any, kind: str) -> list[Hashable]:
-    """The column names."""
-    if kind == "pyarrow":
-        return list(table.column_names)
-    return list(table.columns)
+    """The column names, which must be distinct."""
+    names = list(table.column_names if kind == "pyarrow" else table.columns)
+    twice = [name for name in set(names) if names.count(name) > 1]
+    if twice:
+        msg = f"The table has several columns named '{min(map(str, twice))}'. Rename all but one."
+        raise InputError(msg)
+    return names
 
 
-def encode_column(table: Any, name: Hashable, kind: str) -> Coded:
-    """Codes of one column, with the library's own means."""
-    if kind == "pandas":
-        return _encode_pandas(table, name)
-    if kind == "polars":
-        return _encode_polars(table.get_column(name))
-    return _encode_pyarrow(table.column(name))
+def encode_column(column: Any, kind: str, role: str) -> Coded:
+    """Codes of one column of a frame; null, NaN and empty text are missing."""
+    encode = {"pandas": _encode_pandas, "polars": _encode_polars, "pyarrow": _encode_pyarrow}[kind]
+    coded = encode(column)
+    if isinstance(coded.values, list):
+        check_finite(coded.values, role)
+    else:
+        check_finite(_infinite(coded.values, kind), role)
+    return coded
 
 
-def _encode_pandas(table: Any, name: Hashable) -> Coded:
+def _encode_pandas(column: Any) -> Coded:
     import pandas as pd
 
-    column = table[name]
-    if column.ndim > 1:
-        msg = f"The table has several columns named '{name}'. Rename them."
-        raise InputError(msg)
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu":
         return encode_integers(column.to_numpy())
-    objects = column.dtype == object
     try:
-        codes, values = pd.factorize(column.to_numpy() if objects else column)
-    except TypeError:
-        return encode_objects(column.tolist())  # says what is wrong
-    if objects or getattr(values, "dtype", None) == "str" or pd.api.types.is_string_dtype(values):
-        blank = np.asarray(values == "", dtype=bool)
-        if blank.any():
-            return without(Coded(codes, values), is_missing)
-    return Coded(codes, values)
+        codes, values = pd.factorize(column.to_numpy() if column.dtype == object else column)
+    except TypeError:  # a value that is not hashable
+        return encode_objects(column.tolist())
+    coded = Coded(codes, values)
+    blank = np.asarray(values == "", dtype=bool) if values.dtype.kind in "OSU" else np.zeros(1, dtype=bool)
+    return coded.keep(~blank) if blank.any() else coded
 
 
 def _encode_polars(column: Any) -> Coded:
@@ -73,76 +92,83 @@ def _encode_polars(column: Any) -> Coded:
 
     if column.dtype == pl.Object:
         return encode_objects(column.to_list())
-    if column.dtype.is_integer() and column.dtype not in (pl.Int128,) and not column.null_count():
-        return encode_integers(column.to_numpy())
-    if column.dtype in (pl.String, pl.Categorical, pl.Enum):
-        column = column.set(column.cast(pl.String) == "", None) if column.dtype == pl.String else column
     if column.dtype.is_float():
         column = column.fill_nan(None)
-    name = "value"
-    frame = column.alias(name).to_frame()
-    values = frame.lazy().drop_nulls().unique(maintain_order=True).collect()
-    coded = frame.join(values.with_row_index("code"), on=name, how="left", maintain_order="left")
-    codes = coded["code"].cast(pl.Int64).fill_null(NO_CODE).to_numpy()
-    return Coded(codes, values[name])
+    elif column.dtype in (pl.String, pl.Categorical, pl.Enum):
+        column = pl.select(pl.when(column.cast(pl.String) != "").then(column)).to_series()
+    if column.dtype.is_integer() and column.dtype not in (pl.Int128, getattr(pl, "UInt128", pl.Int128)):
+        return _scatter(encode_integers(column.drop_nulls().to_numpy()), column.is_not_null().to_numpy())
+    frame = column.alias("value").to_frame()
+    try:
+        values = frame.drop_nulls().unique(maintain_order=True)
+        coded = frame.join(values.with_row_index("code"), on="value", how="left", maintain_order="left")
+    except pl.exceptions.PolarsError:  # nested values
+        return encode_objects(column.to_list())
+    return Coded(coded["code"].cast(pl.Int32).fill_null(NO_CODE).to_numpy(), values["value"])
 
 
 def _encode_pyarrow(column: Any) -> Coded:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if pa.types.is_integer(column.type) and not column.null_count:
-        return encode_integers(column.to_numpy())
+    dictionary = column.type if pa.types.is_dictionary(column.type) else None
+    if dictionary is not None:
+        column = column.cast(dictionary.value_type)
+    null = pa.scalar(None, column.type)
+    if pa.types.is_integer(column.type):
+        return _scatter(encode_integers(column.drop_null().to_numpy()), column.is_valid().to_numpy())
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        column = pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)
-    if pa.types.is_floating(column.type):
-        column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
-    encoded = column.dictionary_encode().combine_chunks()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.chunk(0) if encoded.num_chunks else pa.array([], column.type).dictionary_encode()
-    codes = encoded.indices.fill_null(NO_CODE).to_numpy(zero_copy_only=False)
-    return Coded(codes, encoded.dictionary)
+        column = pc.if_else(pc.equal(column, ""), null, column)
+    elif pa.types.is_floating(column.type):
+        column = pc.if_else(pc.is_nan(column), null, column)
+    try:
+        encoded = pa.chunked_array(column.dictionary_encode()).unify_dictionaries()
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):  # nested values
+        return encode_objects(column.to_pylist())
+    if not encoded.num_chunks:
+        return Coded(np.empty(0, np.int32), pa.array([], column.type))
+    codes = np.concatenate([_indices(chunk) for chunk in encoded.chunks])
+    values = encoded.chunk(0).dictionary
+    return Coded(codes, values if dictionary is None else values.dictionary_encode().cast(dictionary))
 
 
-def finite(coded: Coded, role: str) -> Coded:
-    """The column itself; raises when it holds an infinite number."""
-    values = coded.values
-    dtype = getattr(values, "dtype", None)
-    if isinstance(dtype, np.dtype) and dtype.kind in "iubMmU":
+def _indices(chunk: Any) -> NDArray[np.int32]:
+    return chunk.indices.fill_null(NO_CODE).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+
+
+def _scatter(coded: Coded, valid: NDArray[np.bool_]) -> Coded:
+    """Codes of the valid rows -> codes of all rows."""
+    if valid.all():
         return coded
-    if isinstance(dtype, np.dtype) and dtype.kind == "f":
-        check_finite(values[np.isinf(values)][:1], role)
-        return coded
-    return coded
+    codes = np.full(len(valid), NO_CODE, dtype=coded.codes.dtype)
+    codes[valid] = coded.codes
+    return Coded(codes, coded.values)
 
 
-def make_frame(kind: str, columns: Mapping[str, Any]) -> Any:
-    """A table of this kind from columns of any kind."""
-    if kind == "pandas":
+def _infinite(values: Any, kind: str) -> list[Any]:
+    """The infinite numbers among the values."""
+    if kind == "polars" and not isinstance(values, np.ndarray):
+        return to_list(values.filter(values.is_infinite())) if values.dtype.is_float() else []
+    if kind == "pyarrow" and not isinstance(values, np.ndarray):
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        return to_list(values.filter(pc.is_inf(values))) if pa.types.is_floating(values.type) else []
+    if values.dtype.kind == "f":
+        numbers = np.asarray(values, dtype=float)
+        return to_list(numbers[np.isinf(numbers)])
+    if values.dtype == object:
         import pandas as pd
 
-        return pd.DataFrame({name: pd.Series(column) for name, column in columns.items()})
-    if kind in ("polars", "polars-lazy"):
-        import polars as pl
-
-        frame = pl.DataFrame([pl.Series(name, column) for name, column in columns.items()])
-        return frame.lazy() if kind == "polars-lazy" else frame
-    if kind == "pyarrow":
-        import pyarrow as pa
-
-        return pa.table(dict(columns))
-    import duckdb
-
-    arrays = {name: _array(column) for name, column in columns.items()}
-    return duckdb.connect().sql("select * from arrays")
+        return [] if pd.api.types.infer_dtype(values) == "string" else to_list(values)
+    return []
 
 
-def _array(column: Sequence[Any]) -> Any:
-    if isinstance(column, np.ndarray) and column.dtype.kind != "U":
-        return column
-    out = np.empty(len(column), dtype=object)
-    out[:] = list(column)
-    kinds = {type(value) for value in out}
-    return np.array(out.tolist()) if kinds <= {int} or kinds <= {float} or kinds <= {bool} else out
+def encode_items(table: Any, name: Hashable | None, kind: str) -> Coded:
+    """The items of a wide table: the column named, else the index of a pandas frame, else the row numbers."""
+    if name is not None:
+        return encode_column(table[name], kind, "item")
+    if kind == "pandas" and type(table.index).__name__ not in ("RangeIndex", "MultiIndex"):
+        return encode_column(table.index.to_series(), kind, "item")
+    rows = np.arange(len(table))
+    return Coded(rows, rows)

@@ -3,48 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from covote.annotations import frames
 from covote.annotations.arrays import encode_matrix, encode_triples
-from covote.annotations.classes import order_classes
-from covote.annotations.columns import Long, choose
-from covote.annotations.encode import Coded, encode_integers, encode_objects
-from covote.annotations.files import columns_of, is_paths, open_files
-from covote.annotations.native import to_list
-from covote.annotations.repeats import check_ids, settle
-from covote.annotations.value import NO_CODE, Annotations
-from covote.annotations.wide import check_cells, from_matrix
+from covote.annotations.columns import Long, Wide, check_choice, choose
+from covote.annotations.encode import Coded
+from covote.annotations.files import is_paths
+from covote.annotations.native import IntArray, take, to_list
+from covote.annotations.repeats import POLICIES, annotations_from
+from covote.annotations.tables import make_table
+from covote.annotations.value import NO_CODE, Annotations, Vocabulary
+from covote.annotations.wide import annotations_from_wide, check_cells
 from covote.errors import InputError
 
+PLAIN_NAMES = ("item", "annotator", "label")
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Loaded:
-    """Encoded annotations with what is needed to answer in the user's own kind of table."""
+    """Encoded annotations, with what is needed to answer in the user's own kind of table."""
 
     annotations: Annotations
-    kind: str
-    names: tuple[str, str, str]
+    kind: str  # "pandas", "polars", "polars-lazy", "pyarrow", "duckdb", "mapping" (triples, arrays), "file"
+    names: tuple[str, str, str]  # the user's names for item, annotator and label
+    labels: Any = field(default=None, repr=False)  # distinct labels in the user's own kind of column, any order
+    origin: Any = field(default=None, repr=False)  # the user's DuckDB relation
 
     def item_table(self, columns: Mapping[str, Any]) -> Any:
-        """A table with a row an item, in the order of the codes: the item's column and those given."""
-        return self._table(self.names[0], self.annotations.items.values, columns)
+        """A table of the user's kind with a row an item, in the order of the codes: its id and the columns given.
+
+        The kind "mapping" gives a dict from item to the value, or to the tuple of values of several columns; the
+        kind "file" gives a DuckDB relation. A column is a sequence, an array, or what `label_column` returns.
+        """
+        return make_table(self.kind, self.names[0], self.annotations.items.values, columns, origin=self.origin)
 
     def annotator_table(self, columns: Mapping[str, Any]) -> Any:
-        """A table with a row an annotator, in the order of the codes: the annotator's column and those given."""
-        return self._table(self.names[1], self.annotations.annotators.values, columns)
+        """The same with a row an annotator."""
+        return make_table(self.kind, self.names[1], self.annotations.annotators.values, columns, origin=self.origin)
 
-    def _table(self, name: str, values: Any, columns: Mapping[str, Any]) -> Any:
-        if self.kind == "mapping":
-            given = [
-                to_list(column) if not isinstance(column, (list, tuple)) else column for column in columns.values()
-            ]
-            rows = given[0] if len(given) == 1 else zip(*given, strict=True)
-            return dict(zip(to_list(values), rows, strict=True))
-        return frames.make_frame(self.kind, {name: values, **columns})
+    def label_column(self, codes: IntArray) -> Coded:
+        """Class codes -> a column for the tables above, decoded without a Python object a row, in the user's own type."""
+        classes = self.annotations.classes.to_list()
+        place = Vocabulary(to_list(self.labels)).encode(classes) if self.labels is not None else np.array([NO_CODE])
+        if np.any(place < 0):  # a class that no annotator named
+            return Coded(codes, classes)
+        return Coded(codes, take(self.labels, place))
 
 
 def load(
@@ -61,80 +68,114 @@ def load(
 ) -> Loaded:
     """Read, check and encode a table of answers.
 
+    `table` is the path of a file (CSV, TSV, JSON lines, Parquet, Arrow; compressed or not), a glob, a list of paths, "-" for
+    standard input; a frame of pandas, Polars, PyArrow, DuckDB or any library that narwhals knows; a
+    NumPy matrix of labels (items x annotators; -1 or NaN: no answer); or an iterable of triples (item, annotator, label).
+
+    `item`, `annotator` and `label` name the columns; without them the usual synonyms are recognised. `columns` names the
+    columns of a file without header. `shape` is "long" (a row an answer), "wide" (a row an item, a column an annotator) or
+    "auto": long when the three columns are found; wide when neither an annotator nor a label column is found, the cells
+    hold at most 100 distinct labels and at least half of these come in more than one column; else an error.
+
+    An answer that is null, NaN or empty is no answer. Repeats of an (item, annotator) pair that agree collapse; for
+    those that conflict `duplicates` is "error", "first", "last" or "majority". Items and annotators are
+    numbered as they appear; classes are sorted, after those that `classes` names.
+
     >>> loaded = load([("x", "ann", "cat"), ("x", "bob", "dog"), ("y", "bob", "cat")])
     >>> loaded.annotations.classes.to_list(), loaded.item_table({"label": ["dog", "cat"]})
     (['cat', 'dog'], {'x': 'dog', 'y': 'cat'})
     """
+    check_choice("duplicates", duplicates, POLICIES)
+    check_choice("shape", shape, ("auto", "long", "wide"))
     roles = {"item": item, "annotator": annotator, "label": label}
-    if isinstance(table, np.ndarray) and shape != "long":
-        codes, cells = encode_matrix(table)
-        ordered = order_classes(cells, classes)
-        rows, people = np.arange(table.shape[0]), np.arange(table.shape[1])
-        found = from_matrix(
-            ordered.codes.reshape(codes.shape), Coded(rows, rows), people, ordered.values, duplicates=duplicates
-        )
-        return Loaded(_answered(found), "mapping", ("item", "annotator", "label"))
+    reader = _Reader(roles, shape, duplicates, None if classes is None else list(classes))
+    if isinstance(table, np.ndarray):
+        return reader.array(table)
     if is_paths(table):
-        import duckdb
-
-        given = [name for name in roles.values() if name is not None]
-        relation = open_files(table, duckdb.connect(), columns=columns_of(columns), delimiter=delimiter, given=given)
-        return _from_frame(relation, "duckdb", "file", roles, shape, duplicates, classes)
+        return reader.files(table, columns, delimiter)
     kind = frames.kind_of(table)
     if kind is not None:
-        return _from_frame(table, kind, kind, roles, shape, duplicates, classes)
-    triples = encode_triples(table)
-    return Loaded(_long(*triples, duplicates, classes), "mapping", ("item", "annotator", "label"))
+        return reader.relation(table) if kind == "duckdb" else reader.frame(table, kind)
+    return reader.triples(table)
 
 
-def _from_frame(table: Any, kind: str, out: str, roles: Any, shape: str, duplicates: str, classes: Any) -> Loaded:
-    if kind == "polars-lazy":
-        table, kind = table.collect(), "polars"
-    chosen = choose(frames.names_of(table, kind), shape=shape, **roles)
-    if isinstance(chosen, Long):
-        coded = [_encode(table, name, kind) for name in (chosen.item, chosen.annotator, chosen.label)]
-        return Loaded(_long(coded[0], coded[1], coded[2], duplicates, classes), out, chosen.names)
-    cells = [_encode(table, name, kind) for name in chosen.annotators]
-    if not chosen.sure:
-        check_cells([set(to_list(column.values)) for column in cells], chosen.annotators)
-    values: dict[Any, int] = {}
-    for column in cells:
-        for value in to_list(column.values):
-            values.setdefault(value, len(values))
-    n_rows = len(cells[0].codes)
-    matrix = np.full((n_rows, len(cells)), NO_CODE, dtype=np.int32)
-    for position, column in enumerate(cells):
-        new = np.array([values[value] for value in to_list(column.values)] + [NO_CODE], dtype=np.int32)
-        matrix[:, position] = new[column.codes]
-    ordered = order_classes(Coded(matrix.reshape(-1), list(values)), classes)
-    rows = np.arange(n_rows)
-    items = Coded(rows, rows) if chosen.item is None else _encode(table, chosen.item, kind)
-    found = from_matrix(
-        ordered.codes.reshape(matrix.shape), items, list(chosen.annotators), ordered.values, duplicates=duplicates
-    )
-    name = "item" if chosen.item is None else str(chosen.item)
-    return Loaded(_answered(found), out, (name, "annotator", "label"))
+@dataclass(frozen=True)
+class _Reader:
+    """The options of `load` and one method for each kind of table."""
 
+    roles: Mapping[str, Hashable | None]
+    shape: str
+    duplicates: str
+    classes: list[Hashable] | None
 
-def _encode(table: Any, name: Hashable, kind: str) -> Coded:
-    if kind != "duckdb":
-        return frames.encode_column(table, name, kind)
-    column = table.select(f'"{name}"')
-    if column.types[0].id in ("bigint", "integer", "smallint", "tinyint"):
-        array = column.fetchnumpy()[name]
-        if not np.ma.isMaskedArray(array):
-            return encode_integers(array)
-    return encode_objects(row[0] for row in column.fetchall())
+    def array(self, matrix: Any) -> Loaded:
+        if self.shape == "long":
+            return self.triples(matrix.tolist())
+        label = encode_matrix(matrix)
+        cells = [Coded(column, label.values) for column in label.codes.reshape(matrix.shape).T]
+        rows, people = (np.arange(size) for size in matrix.shape)
+        return self._wide(Coded(rows, rows), cells, people, "mapping", PLAIN_NAMES)
 
+    def triples(self, triples: Any) -> Loaded:
+        if not isinstance(triples, Iterable):
+            msg = f"A {type(triples).__name__} is no table of answers. Pass a file, a frame, a label matrix or triples."
+            raise InputError(msg)
+        return self._long(encode_triples(triples), "mapping", PLAIN_NAMES)
 
-def _long(item: Coded, annotator: Coded, label: Coded, duplicates: str, classes: Any) -> Annotations:
-    label = order_classes(label, classes)
-    keep = label.codes >= 0
-    if not keep.all():
-        check_ids(item.rows(keep), annotator.rows(keep))
-        item, annotator, label = item.rows(keep).compact(), annotator.rows(keep).compact(), label.rows(keep)
-    check_ids(item, annotator)
-    return _answered(settle(item, annotator, label, duplicates=duplicates))
+    def frame(self, table: Any, kind: str) -> Loaded:
+        table, library = frames.collect(table, kind)
+        chosen = self.choose(frames.names_of(table, library))
+        out = library if kind == "other" else kind
+        if isinstance(chosen, Long):
+            names = (chosen.item, chosen.annotator, chosen.label)
+            coded = [frames.encode_column(table[n], library, r) for n, r in zip(names, PLAIN_NAMES, strict=True)]
+            return self._long((coded[0], coded[1], coded[2]), out, chosen.names)
+        cells = [frames.encode_column(table[name], library, "label") for name in chosen.annotators]
+        if not chosen.sure:
+            check_cells([to_list(column.values) for column in cells], chosen.annotators)
+        items = frames.encode_items(table, chosen.item, library)
+        names = ("item" if chosen.item is None else str(chosen.item), "annotator", "label")
+        return self._wide(items, cells, list(chosen.annotators), out, names)
+
+    def files(self, paths: Any, columns: Sequence[str] | str | None, delimiter: str | None) -> Loaded:
+        from covote.annotations.source import read_files
+
+        given = [name for name in self.roles.values() if name is not None]
+        return read_files(paths, self._source, columns=columns, delimiter=delimiter, given=given)
+
+    def relation(self, relation: Any) -> Loaded:
+        from dataclasses import replace
+
+        from covote.annotations.source import read_relation
+
+        return replace(read_relation(relation, self._source), kind="duckdb", origin=relation)
+
+    def _source(self, source: Any) -> Loaded:
+        from covote.annotations.sql import encode_long, encode_wide
+
+        chosen = self.choose(source.names)
+        if isinstance(chosen, Long):
+            coded = encode_long(source, chosen, in_order=self.duplicates != "error")
+            return self._long(coded, "file", chosen.names)
+        items, cells = encode_wide(source, chosen)
+        names = ("item" if chosen.item is None else str(chosen.item), "annotator", "label")
+        return self._wide(items, cells, list(chosen.annotators), "file", names)
+
+    def choose(self, names: Sequence[Hashable]) -> Long | Wide:
+        return choose(names, shape=self.shape, **self.roles)
+
+    def _long(self, coded: tuple[Coded, Coded, Coded], kind: str, names: tuple[str, str, str]) -> Loaded:
+        item, annotator, label = coded
+        labels = label.values
+        found = annotations_from(item, annotator, label, duplicates=self.duplicates, classes=self.classes)
+        return Loaded(_answered(found), kind, names, labels)
+
+    def _wide(
+        self, items: Coded, cells: Sequence[Coded], annotators: Any, kind: str, names: tuple[str, str, str]
+    ) -> Loaded:
+        found = annotations_from_wide(items, cells, annotators, duplicates=self.duplicates, classes=self.classes)
+        labels = cells[0].values if cells else None
+        return Loaded(_answered(found), kind, names, labels)
 
 
 def _answered(annotations: Annotations) -> Annotations:

@@ -1,17 +1,13 @@
-"""A column of any library (NumPy, pandas, Polars, PyArrow, DuckDB, a list) -> its length, its values, some of its rows."""
+"""A column of any library (NumPy, pandas, Polars, PyArrow, DuckDB, a list) -> its values, or some of its rows."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from covote.annotations.value import IntArray
-
-
-def length(column: Any) -> int:
-    """Number of values."""
-    return len(column)
+IntArray = NDArray[np.integer[Any]]
 
 
 def take(column: Any, codes: IntArray) -> Any:
@@ -20,19 +16,35 @@ def take(column: Any, codes: IntArray) -> Any:
     >>> take(["a", "b"], np.array([1, 1, 0]))
     ['b', 'b', 'a']
     """
-    if isinstance(column, np.ndarray):
-        return column[codes]
-    module = type(column).__module__.split(".")[0]
-    if module == "polars":
-        return column[codes]
     if isinstance(column, list):
         return [column[code] for code in codes.tolist()]
+    if isinstance(column, np.ndarray) or type(column).__module__.startswith("polars"):
+        return column[codes]
     return column.take(codes)
 
 
 def to_list(column: Any) -> list[Any]:
-    """Every value as a Python object."""
+    """Every value as a Python object.
+
+    >>> to_list(np.array([1, 2]))
+    [1, 2]
+    """
     if isinstance(column, list):
         return column
-    convert = getattr(column, "tolist", None) or getattr(column, "to_list", None) or column.to_pylist
-    return list(convert())
+    for name in ("tolist", "to_list", "to_pylist"):
+        convert = getattr(column, name, None)
+        if convert is not None:
+            return list(convert())
+    return list(column)
+
+
+def value_at(column: Any, code: int) -> Any:
+    """One value as a Python object.
+
+    >>> value_at(np.array([1.5]), 0)
+    1.5
+    """
+    value = column[code]
+    if isinstance(value, np.generic):
+        return value.item()
+    return value.as_py() if hasattr(value, "as_py") else value

@@ -2,47 +2,73 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from covote.annotations.columns import check_choice
+from covote.annotations.classes import order_classes
 from covote.annotations.encode import Coded
-from covote.annotations.native import length
-from covote.annotations.value import Annotations, Vocabulary, pack, sort_if_needed
+from covote.annotations.value import Annotations, Vocabulary, pack, same_pair, sort
 from covote.errors import ConflictError, InputError
 
 POLICIES = ("error", "first", "last", "majority")
 
 
+def annotations_from(
+    item: Coded, annotator: Coded, label: Coded, *, duplicates: str, classes: Iterable[Hashable] | None
+) -> Annotations:
+    """Three coded columns of a long table -> Annotations; a row without a label is no answer and falls away.
+
+    >>> column = Coded(np.array([0, 1]), ["x", "y"])
+    >>> annotations_from(column, column, Coded(np.array([0, -1]), ["cat"]), duplicates="error", classes=None).n_items
+    1
+    """
+    label = order_classes(label, classes)
+    answered = label.codes >= 0
+    complete = bool(answered.all())
+    for role, column in (("item", item), ("annotator", annotator)):
+        lost = answered & (column.codes < 0)
+        if lost.any():
+            raise InputError(lost_id(role, int(np.argmax(lost)) + 1))
+    if not complete:
+        item, annotator = item.rows(answered).compact(), annotator.rows(answered).compact()
+        label = label.rows(answered)
+    return settle(item, annotator, label, duplicates=duplicates)
+
+
+def lost_id(role: str, row: int) -> str:
+    """The sentence about a row, counted from 1, that has a label but no item or annotator."""
+    return f"Row {row} has a label but no {role}. Give every label its item and its annotator, or remove the row."
+
+
 def settle(item: Coded, annotator: Coded, label: Coded, *, duplicates: str = "error") -> Annotations:
     """Build Annotations; repeats that agree collapse, repeats that conflict follow the policy.
 
-    "first" and "last" go by the order of the rows; "majority" takes the label given most often, and among equals the one given first.
+    "first" and "last" go by the order of the rows; "majority" takes the label given most often, and among equals the
+    one given first.
 
     >>> column = Coded(np.array([0, 0, 0]), ["x"])
     >>> settle(column, column, Coded(np.array([1, 0, 1]), ["a", "b"]), duplicates="majority").label.tolist()
     [1]
     """
-    check_choice("duplicates", duplicates, POLICIES)
     items, annotators, classes = (Vocabulary(column.values) for column in (item, annotator, label))
-    n_annotators, n_classes = length(annotator.values), length(label.values)
-    packed = pack(item.codes, annotator.codes, label.codes, length(item.values), n_annotators, n_classes)
-    keys = sort_if_needed(packed)
-    pair = keys // n_classes
-    repeated = pair[1:] == pair[:-1]
+    n_classes = len(classes)
+    packed = pack(item.codes, annotator.codes, label.codes, len(items), len(annotators), n_classes)
+    keys = packed if duplicates == "error" else packed.copy()  # the policies need the order of the rows
+    sort(keys)
+    repeated = same_pair(keys, n_classes)
     if repeated.any():
-        conflict = repeated & (keys[1:] != keys[:-1])
-        disputed = np.unique(pair[1:][conflict])  # (conflicting pairs,)
-        del pair
+        new = np.concatenate([[True], keys[1:] != keys[:-1]])
+        disputed = np.unique(keys[1:][repeated & new[1:]] // n_classes)  # (conflicting pairs,)
         if len(disputed) and duplicates == "error":
             raise ConflictError(_conflict(keys, int(disputed[0]), items, annotators, classes))
-        keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])]
+        keys = keys[new]
         if len(disputed):
-            settled = _choose(packed, disputed, n_classes, duplicates)
             keys = keys[~np.isin(keys // n_classes, disputed)]
-            keys = np.sort(np.concatenate([keys, settled]))
+            keys = np.concatenate([keys, _choose(packed, disputed, n_classes, duplicates)])
+            keys.sort()
     return Annotations.from_keys(keys, items, annotators, classes)
 
 
@@ -75,16 +101,3 @@ def _conflict(
         f"Annotator {annotator!r} labels item {item!r} both {one!r} and {other!r}. "
         'Pass duplicates="first", "last" or "majority" to keep one label.'
     )
-
-
-def check_ids(item: Coded, annotator: Coded) -> None:
-    """Raise when a row that has a label lacks its item or annotator."""
-    for role, column in (("item", item), ("annotator", annotator)):
-        lost = np.flatnonzero(column.codes < 0)
-        if len(lost):
-            raise InputError(lost_id(role, int(lost[0]) + 1))
-
-
-def lost_id(role: str, row: int) -> str:
-    """The sentence about a row, counted from 1, that has a label but no item or annotator."""
-    return f"Row {row} has a label but no {role}. Give every label its item and its annotator, or remove the row."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from covote.errors import ColumnError
 
 DELIMITERS = "\t,;| "
 _HEADERLESS = {2: ("item", "label"), 3: ("item", "annotator", "label")}
+_ROLES = ("item", "annotator", "label", "truth")
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,10 @@ def sniff(
     first = tuple(name.strip() for name in rows[0]) if rows else ()
     if columns is not None:
         if first and len(first) != len(columns):
-            msg = f"columns names {len(columns)} columns, but the first line has {len(first)}. Name every column in order."
+            msg = (
+                f"columns= names {len(columns)} columns, but the first line has {len(first)}. "
+                "Name every column, in order."
+            )
             raise ColumnError(msg)
         return Layout(delimiter, tuple(columns), header=first == tuple(columns))
     if _has_header(rows, first, set(given), width):
@@ -53,8 +58,7 @@ def sniff(
 
 
 def _has_header(rows: list[list[str]], first: tuple[str, ...], given: set[Hashable], width: int) -> bool:
-    roles = ("item", "annotator", "label", "truth")
-    known = {name for role in roles if (name := find(first, role, {})) is not None} | (given & set(first))
+    known = {name for role in _ROLES if (name := find(first, role, {})) is not None} | (given & set(first))
     again = {name for name, below in zip(first, zip(*rows[1:], strict=False), strict=False) if name in below}
     if len(known) >= 2 or known - again:
         return True
@@ -68,20 +72,30 @@ def _find_delimiter(head: str) -> str:
         widths = {len(row) for row in rows}
         if rows and max(widths) > 1:
             names = [name.strip() for name in rows[0]]
-            known = sum(find(names, role, {}) is not None for role in ("item", "annotator", "label", "truth"))
-            score = (len(widths) == 1, known >= 2, len(rows[0]) if len(widths) == 1 else 0)
+            known = sum(find(names, role, {}) is not None for role in _ROLES)
+            even = len(widths) == 1
+            score = (known >= 2, even, len(rows[0]) if even else 0)
             if score > best_score:
                 best, best_score = delimiter, score
     return best
 
 
 def _parse(head: str, delimiter: str) -> list[list[str]]:
-    lines = head.splitlines(keepends=True)[:200]
-    return [row for row in csv.reader(lines, delimiter=delimiter) if row]
+    """At most 200 rows; a row that cannot be parsed ends the look, DuckDB will say what is wrong with it."""
+    rows: list[list[str]] = []
+    try:
+        for row in csv.reader(io.StringIO(head, newline=None), delimiter=delimiter[0]):
+            if row:
+                rows.append(row)
+            if len(rows) == 200:
+                break
+    except csv.Error:
+        pass
+    return rows
 
 
 def _distinct(names: Sequence[str]) -> tuple[str, ...]:
-    """Names made distinct by a number where the file repeats one."""
+    """Names made distinct by a number where the file repeats one, as DuckDB's own reader does."""
     out: list[str] = []
     for position, name in enumerate(names):
         new, count = name or f"column{position}", 1

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from covote.annotations.native import IntArray, take, to_list, value_at
 from covote.errors import InputError
-
-IntArray = NDArray[np.integer[Any]]
 
 NO_CODE = -1
 """The code of a value that a vocabulary does not hold."""
@@ -39,16 +38,14 @@ class Vocabulary(Sequence[Hashable]):
         return len(self.values)
 
     def __getitem__(self, code: Any) -> Any:
-        value = self.values[code]
-        return value.item() if isinstance(value, np.generic) else value
+        return value_at(self.values, code)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.to_list())
 
     def to_list(self) -> list[Any]:
         """Every value, as Python objects, in the order of the codes."""
-        convert = getattr(self.values, "tolist", None) or getattr(self.values, "to_list", None)
-        return list(convert()) if convert is not None else list(self.values)
+        return list(to_list(self.values))
 
     def encode(self, values: Iterable[Hashable]) -> NDArray[np.int64]:
         """Codes of `values`; -1 for those not in the vocabulary."""
@@ -86,13 +83,13 @@ class Annotations:
         classes: Vocabulary | None = None,
     ) -> Annotations:
         """Build from three equally long code arrays in any order; pairs (item, annotator) must be distinct."""
-        item, annotator, label = (np.asarray(x) for x in (item, annotator, label))
+        item, annotator, label = (_integers(x) for x in (item, annotator, label))
         items = _numbered(item) if items is None else items
         annotators = _numbered(annotator) if annotators is None else annotators
         classes = _numbered(label) if classes is None else classes
-        keys = sort_if_needed(pack(item, annotator, label, len(items), len(annotators), len(classes)))
-        pair = keys // max(len(classes), 1)
-        if np.any(pair[1:] == pair[:-1]):
+        keys = pack(item, annotator, label, len(items), len(annotators), len(classes))
+        sort(keys)
+        if same_pair(keys, len(classes)).any():
             msg = "An annotator answers the same item twice. Resolve repeats before encoding."
             raise InputError(msg)
         return cls.from_keys(keys, items, annotators, classes)
@@ -155,12 +152,12 @@ class Annotations:
             new_code[self.annotator[keep]],
             self.label[keep],
             items=self.items,
-            annotators=Vocabulary([self.annotators[int(a)] for a in annotators]),
+            annotators=Vocabulary(take(self.annotators.values, np.asarray(annotators))),
             classes=self.classes,
         )
 
 
-def pack(
+def pack(  # noqa: PLR0917  three columns and their three sizes
     item: IntArray, annotator: IntArray, label: IntArray, n_items: int, n_annotators: int, n_classes: int
 ) -> NDArray[np.int64]:
     """One integer an answer, `(item * n_annotators + annotator) * n_classes + label`: sorting it sorts the table.
@@ -168,7 +165,7 @@ def pack(
     >>> pack(np.array([0, 1]), np.array([1, 0]), np.array([2, 0]), 2, 2, 3).tolist()
     [5, 6]
     """
-    if n_items * n_annotators * n_classes >= 2**63:
+    if n_items * n_annotators * n_classes >= 2**63 or n_annotators * n_classes >= 2**31:
         msg = (
             f"{n_items} items x {n_annotators} annotators x {n_classes} classes are too many. Load the items in parts."
         )
@@ -181,9 +178,19 @@ def pack(
     return keys
 
 
-def sort_if_needed(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The keys themselves when they are in order, else a sorted copy."""
-    return keys if np.all(keys[1:] >= keys[:-1]) else np.sort(keys)
+def sort(keys: NDArray[np.int64]) -> None:
+    """Sort in place, unless they are in order already."""
+    if not np.all(keys[1:] >= keys[:-1]):
+        keys.sort()
+
+
+def same_pair(keys: NDArray[np.int64], n_classes: int) -> NDArray[np.bool_]:
+    """Whether each sorted key but the first is of the same item and annotator as the one before, shape (keys - 1,)."""
+    same = np.zeros(max(len(keys) - 1, 0), dtype=bool)
+    for start in range(0, len(same), BLOCK):
+        pair = keys[start : start + BLOCK + 1] // max(n_classes, 1)
+        np.equal(pair[1:], pair[:-1], out=same[start : start + BLOCK])
+    return same
 
 
 def answer_dtype(n_annotators: int, n_classes: int) -> type[np.uint16 | np.int32]:
@@ -193,3 +200,8 @@ def answer_dtype(n_annotators: int, n_classes: int) -> type[np.uint16 | np.int32
 
 def _numbered(codes: NDArray[np.int64]) -> Vocabulary:
     return Vocabulary(np.arange(int(codes.max()) + 1 if len(codes) else 0))
+
+
+def _integers(codes: Any) -> IntArray:
+    array = np.asarray(codes)
+    return array if array.dtype.kind in "iu" else array.astype(np.int64)  # an empty list becomes floats

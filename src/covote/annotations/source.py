@@ -1,0 +1,201 @@
+"""Data files or a DuckDB relation -> `Source`: a view named `source` with the columns that are needed."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Any, TypeVar
+
+from covote.annotations.files import DataFile, find_files, open_file, with_head, with_plain_lines
+from covote.annotations.stored import identifier, literal
+from covote.annotations.text import Layout, sniff
+from covote.errors import FileError, InputError, MissingExtraError
+
+T = TypeVar("T")
+
+
+@dataclass
+class Source:
+    """A DuckDB connection with a view `source`; `use` is called once with the columns that are needed."""
+
+    con: Any
+    names: list[str]
+    use: Callable[[Sequence[str]], None] = lambda _: None
+    json_text: set[str] = field(default_factory=set)  # columns that hold JSON texts of several kinds
+
+    def types(self, names: Sequence[str]) -> list[str]:
+        """SQL types of these columns."""
+        relation = self.con.table("source").select(*(identifier(name) for name in names))
+        return [str(kind) for kind in relation.types]
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """The rows of a query over `source`."""
+        return self.con.execute(query).fetchall()  # type: ignore[no-any-return]
+
+
+def connect() -> Any:
+    """A connection of our own, which spills to the system's folder for temporary files."""
+    import duckdb
+
+    return duckdb.connect(config={"temp_directory": str(Path(tempfile.gettempdir()) / "covote-spill")})
+
+
+def read_files(
+    paths: Any,
+    work: Callable[[Source], T],
+    *,
+    columns: Sequence[str] | str | None = None,
+    delimiter: str | None = None,
+    given: Iterable[Hashable] = (),
+    width: int = 3,
+) -> T:
+    """Open the files as a source and do the work on it; what goes wrong with a file becomes a `FileError`."""
+    import duckdb
+
+    if isinstance(columns, str):
+        columns = [name.strip() for name in columns.split(",")]
+    delimiter = "\t" if delimiter in ("\\t", "tab") else delimiter
+    names = find_files(paths)
+    shown = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+    with tempfile.TemporaryDirectory(prefix="covote-") as folder:
+        con = connect()
+        try:
+            files = [_headed(open_file(name, Path(folder)), con) for name in names]
+            files = [file for file in files if file.format not in ("text", "json") or file.head.strip()]
+            shown = files[0].shown if len(files) == 1 else shown
+            if not files:
+                msg = f"File '{shown}' holds no answers: it is empty. Pass a table with at least one labelled item."
+                raise InputError(msg)
+            options = {"delimiter": delimiter, "columns": columns, "given": tuple(given), "width": width}
+            try:
+                return work(_open(con, files, options))
+            except duckdb.Error as error:
+                if "invalid state" not in str(error):
+                    raise
+            layouts = [sniff(file.head, **options).delimiter for file in files]  # type: ignore[arg-type]
+            plain = [with_plain_lines(file, Path(folder), d) for file, d in zip(files, layouts, strict=True)]
+            return work(_open(con, plain, options))
+        except duckdb.OutOfMemoryException:
+            raise
+        except duckdb.Error as error:
+            raise FileError(_sentence(str(error), shown)) from None
+
+
+def read_relation(relation: Any, work: Callable[[Source], T]) -> T:
+    """Do the work on a user's relation, which is evaluated once, on the user's connection, into a file of ours."""
+    with tempfile.TemporaryDirectory(prefix="covote-") as folder:
+        con = connect()
+        path = str(Path(folder) / "rows.parquet")
+        kinds = dict(zip(relation.columns, (str(kind) for kind in relation.types), strict=True))
+
+        def use(names: Sequence[str]) -> None:
+            wide = {name for name in names if kinds[name] in ("HUGEINT", "UHUGEINT")}  # which Parquet has not
+            out = (f"{identifier(n)}::VARCHAR AS {identifier(n)}" if n in wide else identifier(n) for n in names)
+            relation.select(*_expressions(out)).write_parquet(path)
+            back = (f"{identifier(n)}::{kinds[n]} AS {identifier(n)}" if n in wide else identifier(n) for n in names)
+            con.execute(f"CREATE VIEW source AS SELECT {', '.join(back)} FROM read_parquet({literal(path)})")  # noqa: S608
+
+        return work(Source(con, list(relation.columns), use))
+
+
+def _expressions(texts: Iterable[str]) -> list[Any]:
+    import duckdb
+
+    return [duckdb.SQLExpression(text) for text in texts]
+
+
+def _open(con: Any, files: Sequence[DataFile], options: dict[str, Any]) -> Source:
+    formats = sorted({file.format for file in files})
+    if len(formats) > 1:
+        msg = f"The files are of different formats ({', '.join(formats)}). Pass files of one format."
+        raise InputError(msg)
+    con.execute("DROP VIEW IF EXISTS source")
+    paths = ", ".join(literal(file.path) for file in files)
+    if formats == ["text"]:
+        query = _text_query(files, options)
+    elif formats == ["json"]:
+        from covote.annotations.json_lines import open_json
+
+        return open_json(con, f"[{paths}]", files[0].compression)
+    elif formats == ["parquet"]:
+        query = f"SELECT * FROM read_parquet([{paths}], union_by_name = true)"  # noqa: S608
+    else:
+        con.register("source", _arrow_table(files))
+        return Source(con, con.table("source").columns)
+    con.execute(f"CREATE VIEW source AS {query}")
+    return Source(con, con.table("source").columns)
+
+
+def _text_query(files: Sequence[DataFile], options: dict[str, Any]) -> str:
+    layouts = [(sniff(file.head, **options), file.compression) for file in files]
+    pairs = zip(layouts, files, strict=True)
+    parts = [
+        _read_csv(layout, compression, [file.path for _, file in group])
+        for (layout, compression), group in groupby(pairs, key=lambda pair: pair[0])
+    ]
+    return " UNION ALL BY NAME ".join(parts)
+
+
+def _read_csv(layout: Layout, compression: str, paths: Sequence[str]) -> str:
+    columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in layout.names)
+    return (
+        f"SELECT * FROM read_csv([{', '.join(map(literal, paths))}], auto_detect = false, "  # noqa: S608
+        f"delim = {literal(layout.delimiter)}, quote = '\"', escape = '\"', header = {layout.header}, "
+        f"columns = {{{columns}}}, compression = {literal(compression)})"
+    )
+
+
+def _arrow_table(files: Sequence[DataFile]) -> Any:
+    try:
+        import pyarrow as pa
+        from pyarrow import feather, ipc
+    except ImportError:
+        msg = "Reading Arrow files needs PyArrow, which is not installed. Run: pip install 'covote[frames]'"
+        raise MissingExtraError(msg) from None
+    tables = []
+    for file in files:
+        try:
+            with open(file.path, "rb") as stream:
+                streaming = stream.read(4) == b"\xff\xff\xff\xff"
+            tables.append(
+                ipc.open_stream(file.path).read_all() if streaming else feather.read_table(file.path, memory_map=True)
+            )
+        except (pa.ArrowException, OSError):
+            msg = f"File '{file.shown}' is damaged or cut short. Fetch or write it again."
+            raise FileError(msg) from None
+    return pa.concat_tables(tables, promote_options="default")
+
+
+def _headed(file: DataFile, con: Any) -> DataFile:
+    if file.compression != "zstd":
+        return file
+    query = (
+        f"SELECT line FROM read_csv({literal(file.path)}, auto_detect = false, header = false, delim = '\\1', "  # noqa: S608
+        "quote = '', escape = '', columns = {'line': 'VARCHAR'}, compression = 'zstd') LIMIT 1000"
+    )
+    return with_head(file, [line or "" for (line,) in con.execute(query).fetchall()])
+
+
+def _sentence(message: str, shown: str) -> str:
+    """One sentence for what DuckDB says in many."""
+    name = "Standard input" if shown == "standard input" else f"File '{shown}'"
+    line = re.search(r"Line: (\d+)", message)
+    where = f", line {line[1]}," if line else ""
+    widths = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
+    if widths:
+        return f"{name}{where} has {widths[2]} columns, {widths[1]} are expected. Correct the line, or pass delimiter=."
+    if "quote" in message:
+        return f"{name}{where} has a quote that does not close. Correct the line."
+    if "utf-8" in message:
+        return f"{name}{where} is not UTF-8 text. Convert it to UTF-8."
+    if "JSON" in message:
+        place = re.search(r"in (line|record/value) (\d+)", message)
+        return f"{name} holds malformed JSON{f' in record {place[2]}' if place else ''}. Correct it or write it again."
+    if "too small" in message or "magic" in message or "GZIP" in message or "ZSTD" in message or "arquet" in message:
+        return f"{name} is damaged or cut short. Fetch or write it again."
+    reason = message.split(": ", 1)[-1].split("\n")[0].strip().rstrip(".")
+    return f"{name} cannot be read: {reason}. Check that it is a table."
