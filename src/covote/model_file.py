@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import zipfile
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -108,7 +108,7 @@ def decode_value(value: Any) -> Any:
     ((kind, content),) = value.items()
     if kind == "tuple":
         return tuple(decode_value(v) for v in content)
-    read = {
+    read: dict[str, Callable[[str], Any]] = {
         "datetime": datetime.fromisoformat,
         "date": date.fromisoformat,
         "decimal": Decimal,

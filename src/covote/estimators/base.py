@@ -1,4 +1,4 @@
-"""Aggregator: what every estimator is; options in, a table of answers in, labels and a picture of every annotator out."""
+"""Aggregator, the base of every estimator: a table of answers in, labels and a picture of every annotator out."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Aggregator(abc.ABC):
         loaded, gold_codes = _read(table, gold, reading)
         engine = MemoryEngine(loaded.annotations, gold=gold_codes, threads=self.threads)
         self.loaded_, self.engine_ = loaded, engine
-        for name in ("_posterior", "_codes"):
+        for name in ("posterior_", "codes_"):
             self.__dict__.pop(name, None)
         self.fit_ = self._run(engine, progress)
         if self.fit_.status is Status.LIMIT:
@@ -72,17 +72,17 @@ class Aggregator(abc.ABC):
     @property
     def labels_(self) -> Any:
         """The chosen label of every item, in the order of the input."""
-        return _label_table(self._fitted.loaded_, self._vocabulary, self._codes)
+        return _label_table(self._fitted.loaded_, self._vocabulary, self.codes_)
 
     @property
     def probas_(self) -> Any:
         """Probability of every class for every item; rows sum to 1, ties are shown as ties."""
-        return _probability_table(self._fitted.loaded_, self._vocabulary, self._posterior)
+        return _probability_table(self._fitted.loaded_, self._vocabulary, self.posterior_)
 
     @property
     def confidence_(self) -> Floats:
         """Probability of the chosen label of every item, shape (items,)."""
-        return np.asarray(self._posterior[np.arange(len(self._codes)), self._codes])
+        return np.asarray(self.posterior_[np.arange(len(self.codes_)), self.codes_])
 
     @property
     def model_(self) -> Model:
@@ -125,7 +125,8 @@ class Aggregator(abc.ABC):
         return self
 
     @cached_property
-    def _posterior(self) -> Floats:
+    def posterior_(self) -> Floats:
+        """Probability of every class for every item, shape (items, classes)."""
         fit = self._fitted.fit_
         posterior = fit.posterior if fit.posterior is not None else self.engine_.posterior(fit.scores)
         gold = self.engine_.gold
@@ -135,8 +136,9 @@ class Aggregator(abc.ABC):
         return posterior
 
     @cached_property
-    def _codes(self) -> NDArray[np.int64]:
-        return choose_labels(self._posterior, self._votes)
+    def codes_(self) -> NDArray[np.int64]:
+        """Code of the chosen label of every item, shape (items,)."""
+        return choose_labels(self.posterior_, self._votes)
 
     @property
     def _votes(self) -> Floats:
@@ -179,7 +181,7 @@ def _sorted_classes(classes: list[Any]) -> list[Any]:
 def match_annotations(
     new: Annotations, annotators: tuple[Hashable, ...], classes: tuple[Hashable, ...]
 ) -> Annotations:
-    """The same answers in the codes of a fitted model; unknown annotators and labels are named in a warning, dropped."""
+    """The same answers in the codes of a fitted model; unknown annotators and labels are dropped with a warning."""
     who, what = Vocabulary(list(annotators)).encode(new.annotators), Vocabulary(list(classes)).encode(new.classes)
     _warn_unknown("annotators", [a for a, code in zip(new.annotators, who, strict=True) if code < 0])
     _warn_unknown("labels", [c for c, code in zip(new.classes, what, strict=True) if code < 0])

@@ -1,0 +1,75 @@
+"""The command-line application: commands from their files, one sentence for every error, tidy warnings."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from importlib import import_module
+
+import typer
+
+from covote.errors import CovoteError
+
+COMMANDS = ("aggregate", "compare", "simulate", "diagnose", "plan", "report", "count", "reproduce", "datasets")
+"""Each is a module of this package with a function `register(app)`."""
+
+app = typer.Typer(
+    name="covote",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Labels one can trust from many imperfect annotators: crowd workers, classifiers, LLM judges.",
+    epilog="Start with: covote aggregate votes.csv",
+)
+
+
+@app.callback(invoke_without_command=True)
+def _top(version: bool = typer.Option(False, "--version", help="Print the version and stop.")) -> None:
+    if version:
+        from covote import __version__
+
+        typer.echo(f"covote {__version__}")
+        raise typer.Exit
+
+
+def register_commands() -> None:
+    """Let every command that is installed add itself."""
+    for name in COMMANDS:
+        import_module(f"covote.cli.{name}").register(app)
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run the application and return the exit code: 0, or 2 with one sentence on standard error."""
+    import click
+
+    register_commands()
+    warnings.simplefilter("default")
+    warnings.showwarning = _show_warning
+    try:
+        code = app(args=arguments, standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except CovoteError as error:
+        typer.echo(f"Error: {error}", err=True)
+        return 2
+    except MemoryError:
+        typer.echo("Error: Not enough memory. Try --engine duckdb with --memory-limit.", err=True)
+        return 2
+    except (KeyboardInterrupt, click.Abort):
+        typer.echo("Stopped.", err=True)
+        return 130
+    except BrokenPipeError:
+        return 0
+    return code if isinstance(code, int) else 0
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    typer.echo(f"Note: {message}", err=True)
+
+
+def main() -> None:
+    """The `covote` command."""
+    sys.exit(run())

@@ -1,0 +1,120 @@
+"""A fitted estimator in, the facts a person wants to read out, as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covote.estimators.base import Aggregator
+from covote.methods.shrinkage import Shrinkage
+from covote.model import Model, Status, columns, normalised
+
+UNCERTAIN = 0.8
+"""An item whose label is less probable than this is called uncertain."""
+
+
+@dataclass(frozen=True)
+class ClassFacts:
+    """One class: how much of the items it takes."""
+
+    label: Hashable
+    items: int  # items given this label
+    share: float  # expected share of all items
+
+
+@dataclass(frozen=True)
+class AnnotatorFacts:
+    """One annotator: how much it answered, how good it seems, what it mixes up most."""
+
+    annotator: Hashable
+    answers: int
+    accuracy: float  # probability that an answer is right
+    bits: float  # what one answer tells about the class
+    worst_class: Hashable | None  # the class it gets wrong most often ...
+    worst_label: Hashable | None  # ... and what it says instead
+    worst_rate: float  # how often it does so when the class comes up
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What `covote aggregate` prints."""
+
+    method: str
+    n_items: int
+    n_annotators: int
+    n_labels: int
+    classes: tuple[ClassFacts, ...]
+    annotators: tuple[AnnotatorFacts, ...]  # in the order of the input
+    uncertain_items: int
+    tied_items: int
+    single_answer_items: int
+    expected_error: float  # mean probability that a chosen label is wrong, if the model is right
+    status: str
+    converged: bool
+    iterations: int
+    notes: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self)
+
+
+def summarise(estimator: Aggregator, method: str) -> Summary:
+    """The facts of a fit."""
+    a, fit = estimator.loaded_.annotations, estimator.fit_
+    posterior, codes = estimator.posterior_, estimator.codes_
+    per_item = np.diff(a.offsets)
+    return Summary(
+        method=method,
+        n_items=a.n_items,
+        n_annotators=a.n_annotators,
+        n_labels=a.n_labels,
+        classes=_class_facts(list(a.classes), codes, posterior),
+        annotators=annotator_facts(estimator),
+        uncertain_items=int((estimator.confidence_ < UNCERTAIN).sum()),
+        tied_items=int(((posterior >= posterior.max(axis=1, keepdims=True) - 1e-9).sum(axis=1) > 1).sum()),
+        single_answer_items=int((per_item <= 1).sum()),
+        expected_error=float(1 - estimator.confidence_.mean()),
+        status=fit.status.value,
+        converged=fit.status is not Status.LIMIT,
+        iterations=fit.n_iter,
+        notes=fit.notes,
+    )
+
+
+def _class_facts(
+    names: list[Hashable], codes: NDArray[np.int64], posterior: NDArray[np.float64]
+) -> tuple[ClassFacts, ...]:
+    items, share = np.bincount(codes, minlength=len(names)), posterior.mean(axis=0)
+    return tuple(ClassFacts(n, int(i), float(s)) for n, i, s in zip(names, items, share, strict=True))
+
+
+def annotator_facts(estimator: Aggregator) -> tuple[AnnotatorFacts, ...]:
+    """Facts of every annotator, from the fitted model or, for methods without one, from its soft counts."""
+    model = model_of(estimator)
+    answers = estimator.engine_.label_counts().sum(axis=1)
+    wrong = model.confusion * model.prior * (1 - np.eye(model.n_classes))  # (annotators, labels, classes)
+    flat = wrong.reshape(len(wrong), -1)
+    worst = flat.argmax(axis=1) if flat.shape[1] else np.zeros(len(wrong), int)
+    accuracy, bits = model.accuracy, model.informativeness
+    facts = []
+    for m, name in enumerate(model.annotators):
+        label, klass = divmod(int(worst[m]), model.n_classes)
+        rate = float(model.confusion[m, label, klass]) if label != klass else 0.0
+        names = (model.classes[klass], model.classes[label]) if rate > 0 else (None, None)
+        facts.append(AnnotatorFacts(name, int(answers[m]), float(accuracy[m]), float(bits[m]), *names, rate))
+    return tuple(facts)
+
+
+def model_of(estimator: Aggregator) -> Model:
+    """The fitted model; for a method without one, the model that its labels imply."""
+    if estimator.fit_.model is not None:
+        return estimator.fit_.model
+    engine = estimator.engine_
+    soft = engine.expected_counts(estimator.fit_.scores)
+    pseudo = Shrinkage(flat=1.0, diagonal=3.0).counts(soft.confusion.sum(axis=2))
+    return Model(normalised(soft.prior), columns(soft.confusion + pseudo), engine.classes, engine.annotators)

@@ -1,0 +1,61 @@
+"""Result files: columns in, CSV or Parquet out, written under a temporary name and moved into place."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from covote.annotations.frames import make_frame
+from covote.errors import FileError
+
+Writer = Callable[[Path], None]
+
+
+def write_folder(folder: Path, files: Mapping[str, Writer]) -> list[Path]:
+    """Let each writer make its file; all files are moved into `folder` only when all are made."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        workplace = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    except OSError as error:
+        raise _cannot_write(folder, error) from error
+    try:
+        for name, write in files.items():
+            write(workplace / name)
+        folder.mkdir(exist_ok=True)
+        return [(workplace / name).replace(folder / name) for name in files]
+    except OSError as error:
+        raise _cannot_write(folder, error) from error
+    finally:
+        shutil.rmtree(workplace, ignore_errors=True)
+
+
+def table_writer(columns: Mapping[str, Any], format: str) -> Writer:
+    """Writes columns of equal length as CSV or Parquet."""
+
+    def write(path: Path) -> None:
+        relation = make_frame("duckdb", columns)
+        if format == "parquet":
+            relation.write_parquet(str(path))
+        else:
+            relation.write_csv(str(path), header=True)
+
+    return write
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write one text file; it appears whole or not at all."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise _cannot_write(path, error) from error
+
+
+def _cannot_write(path: Path, error: OSError) -> FileError:
+    return FileError(f"Cannot write to {path}: {error.strerror or error}. Choose a place that can be written.")
