@@ -22,7 +22,16 @@ def choose_labels(probability: NDArray[np.float64], votes: NDArray[np.float64]) 
     """
     if probability.shape[1] == 0:
         return np.zeros(len(probability), np.int64)
-    order = np.lexsort((np.arange(len(votes)), -votes))  # favoured first
+    order = favoured(votes)
     best = probability.max(axis=1, keepdims=True)
     tied: NDArray[Any] = probability[:, order] >= best - TIE
     return np.asarray(order[np.argmax(tied, axis=1)], dtype=np.int64)
+
+
+def favoured(votes: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Class codes in the order in which ties are settled: most votes first, then class order.
+
+    >>> favoured(np.array([3.0, 4.0, 4.0])).tolist()
+    [1, 2, 0]
+    """
+    return np.asarray(np.lexsort((np.arange(len(votes)), -votes)), dtype=np.int64)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from covote.annotations.value import Annotations
 from covote.counts import PairCounts
 from covote.engines.base import ExpectedCounts, Moments
+from covote.engines.partners import strongest_pairs
 from covote.model import Scores
 
 Floats = NDArray[np.float64]
@@ -83,7 +84,8 @@ class MemoryEngine:
         with ThreadPoolExecutor(threads) as pool:
             return list(pool.map(work, spans))
 
-    def pair_counts(self) -> PairCounts:
+    def pair_counts(self, max_partners: int | None = None) -> PairCounts:
+        """Blocks of all pairs that share items, or of the `max_partners` largest overlaps of each annotator."""
         from covote.kernels import pairs
 
         a = self.annotations
@@ -104,7 +106,10 @@ class MemoryEngine:
             spans,
         )
         first = np.repeat(np.arange(M), partner_count)
-        return PairCounts.build(first, second, blocks, self.label_counts(), self._n_weighted, a.classes, a.annotators)
+        counts = PairCounts.build(first, second, blocks, self.label_counts(), self._n_weighted, a.classes, a.annotators)
+        if max_partners is None:
+            return counts
+        return counts.kept(strongest_pairs(counts.first, counts.second, counts.shared, M, max_partners))
 
     @property
     def _n_weighted(self) -> float:

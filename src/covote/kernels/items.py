@@ -68,6 +68,9 @@ def em_pass(offsets, answer, weight, gold, span, likelihood, prior, counts, mass
             log_likelihood = -np.inf
             for k in range(K):
                 p[k] = w * prior[k]
+            if len(gold) and gold[n] >= 0:
+                for k in range(K):
+                    p[k] = w if k == gold[n] else 0.0
         for k in range(K):
             mass[k] += p[k]
         for a in range(offsets[n], offsets[n + 1]):
