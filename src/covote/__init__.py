@@ -1,1 +1,53 @@
-"""covote."""
+"""covote: labels one can trust from many imperfect annotators.
+
+>>> import covote
+>>> votes = [("x", "ann", "cat"), ("x", "bob", "cat"), ("y", "ann", "dog"), ("y", "bob", "dog")]
+>>> covote.aggregate(votes).labels_
+{'x': 'cat', 'y': 'dog'}
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_PLACES = {
+    "aggregate": "covote.estimators.registry",
+    "METHODS": "covote.estimators.registry",
+    "compare": "covote.estimators.compare",
+    "MajorityVote": "covote.estimators.dawid_skene",
+    "MultiSPA": "covote.estimators.dawid_skene",
+    "MultiSPAKL": "covote.estimators.dawid_skene",
+    "DawidSkene": "covote.estimators.dawid_skene",
+    "Annotations": "covote.annotations",
+    "load": "covote.annotations",
+    "load_truth": "covote.annotations",
+    "Model": "covote.model",
+    "PairCounts": "covote.counts",
+    "load_model": "covote.model_file",
+    "save_model": "covote.model_file",
+}
+
+__all__ = ["__version__", *_PLACES]
+
+if TYPE_CHECKING:
+    from covote.annotations import Annotations, load, load_truth
+    from covote.counts import PairCounts
+    from covote.estimators.compare import compare
+    from covote.estimators.dawid_skene import DawidSkene, MajorityVote, MultiSPA, MultiSPAKL
+    from covote.estimators.registry import METHODS, aggregate
+    from covote.model import Model
+    from covote.model_file import load_model, save_model
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        msg = f"module 'covote' has no attribute '{name}'"
+        raise AttributeError(msg)
+    return getattr(import_module(_PLACES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import warnings
 from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
 
 import typer
 
@@ -12,6 +14,8 @@ from covote.errors import CovoteError
 
 COMMANDS = ("aggregate", "compare", "simulate", "diagnose", "plan", "report", "count", "reproduce", "datasets")
 """Each is a module of this package with a function `register(app)`."""
+
+_UsageError: Any = typer.BadParameter.__mro__[2]  # click's base error, from whichever click typer carries
 
 app = typer.Typer(
     name="covote",
@@ -35,22 +39,21 @@ def _top(version: bool = typer.Option(False, "--version", help="Print the versio
 def register_commands() -> None:
     """Let every command that is installed add itself."""
     for name in COMMANDS:
-        import_module(f"covote.cli.{name}").register(app)
+        if find_spec(f"covote.cli.{name}"):
+            import_module(f"covote.cli.{name}").register(app)
 
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the application and return the exit code: 0, or 2 with one sentence on standard error."""
-    import click
-
     register_commands()
     warnings.simplefilter("default")
     warnings.showwarning = _show_warning
     try:
         code = app(args=arguments, standalone_mode=False)
-    except click.exceptions.Exit as stop:
+    except typer.Exit as stop:
         return stop.exit_code
-    except click.ClickException as error:
-        error.show()
+    except _UsageError as error:
+        typer.echo(f"Error: {error.format_message()}", err=True)
         return 2
     except CovoteError as error:
         typer.echo(f"Error: {error}", err=True)
@@ -58,7 +61,7 @@ def run(arguments: list[str] | None = None) -> int:
     except MemoryError:
         typer.echo("Error: Not enough memory. Try --engine duckdb with --memory-limit.", err=True)
         return 2
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         typer.echo("Stopped.", err=True)
         return 130
     except BrokenPipeError:

@@ -178,9 +178,7 @@ def _sorted_classes(classes: list[Any]) -> list[Any]:
         return unique
 
 
-def match_annotations(
-    new: Annotations, annotators: tuple[Hashable, ...], classes: tuple[Hashable, ...]
-) -> Annotations:
+def match_annotations(new: Annotations, annotators: tuple[Hashable, ...], classes: tuple[Hashable, ...]) -> Annotations:
     """The same answers in the codes of a fitted model; unknown annotators and labels are dropped with a warning."""
     who, what = Vocabulary(list(annotators)).encode(new.annotators), Vocabulary(list(classes)).encode(new.classes)
     _warn_unknown("annotators", [a for a, code in zip(new.annotators, who, strict=True) if code < 0])

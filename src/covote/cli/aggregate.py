@@ -1,0 +1,112 @@
+"""`covote aggregate`: files of answers in, a folder of labels, annotators and model out, and a summary to read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from covote.cli import options as o
+
+if TYPE_CHECKING:
+    from covote.estimators.base import Aggregator
+    from covote.estimators.summary import Summary
+
+Gold = Annotated[str | None, typer.Option(help="File of items and true labels that the fit takes as certain.")]
+Probabilities = Annotated[bool, typer.Option("--probabilities", help="Write the probability of every class.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("aggregate")(aggregate)
+
+
+def aggregate(
+    files: o.Files,
+    method: o.Method = "multispa-ds",
+    output: o.Output = "covote-output",
+    format: o.Format = "csv",
+    probabilities: Probabilities = False,
+    gold: Gold = None,
+    item: o.Item = None,
+    annotator: o.Annotator = None,
+    label: o.Label = None,
+    columns: o.Columns = None,
+    shape: o.Shape = "auto",
+    duplicates: o.Duplicates = "error",
+    delimiter: o.Delimiter = None,
+    settings: o.Set = None,
+    threads: o.Threads = None,
+    json_: o.Json = False,
+) -> None:
+    """Turn the answers of many annotators into one label an item, with a confidence, and a picture of every annotator.
+
+    Example: covote aggregate votes.csv -o results
+    """
+    from covote.estimators.registry import make
+    from covote.estimators.summary import summarise
+
+    o.check_choice("format", format, ("csv", "parquet"))
+    estimator = make(method, **{"threads": threads, **o.method_options(settings)})
+    reading = o.reading(item, annotator, label, columns, shape, duplicates, delimiter)
+    bar, move = o.progress_bar(f"Fitting {method}")
+    with bar:
+        estimator.fit(o.table_argument(files), gold=gold, progress=move, **reading)
+        summary = summarise(estimator, method)
+        written = write_results(estimator, summary, Path(output), format, probabilities=probabilities)
+    if json_:
+        typer.echo(json.dumps({**summary.as_dict(), "files": [str(p) for p in written]}, default=str, indent=2))
+    else:
+        from covote.cli.show import show_summary
+
+        show_summary(summary, written)
+
+
+def write_results(
+    estimator: Aggregator, summary: Summary, folder: Path, format: str, *, probabilities: bool = False
+) -> list[Path]:
+    """Write labels, annotators and, where there is one, the model."""
+    from covote.estimators.summary import model_of
+    from covote.model_file import save_model
+    from covote.output import table_writer, write_folder
+
+    files = {
+        f"labels.{format}": table_writer(label_columns(estimator, probabilities=probabilities), format),
+        f"annotators.{format}": table_writer(annotator_columns(summary), format),
+        "model.npz": lambda path: save_model(model_of(estimator), path),
+    }
+    return write_folder(folder, files)
+
+
+def label_columns(estimator: Aggregator, *, probabilities: bool) -> dict[str, Any]:
+    """Item, label, confidence and, on request, the probability of every class."""
+    from covote.annotations.native import take
+    from covote.estimators.base import column_names
+
+    loaded = estimator.loaded_
+    item, label = loaded.names[0], loaded.names[2]
+    columns = {
+        item: loaded.annotations.items.values,
+        label: take(loaded.annotations.classes.values, estimator.codes_),
+        "confidence": estimator.confidence_,
+    }
+    if probabilities:
+        names = column_names(loaded.annotations.classes, *columns)
+        columns.update(zip(names, estimator.posterior_.T, strict=True))
+    return columns
+
+
+def annotator_columns(summary: Summary) -> dict[str, list[Any]]:
+    """The table of annotators."""
+    facts = summary.annotators
+    return {
+        "annotator": [f.annotator for f in facts],
+        "answers": [f.answers for f in facts],
+        "accuracy": [f.accuracy for f in facts],
+        "bits": [f.bits for f in facts],
+        "worst_class": [f.worst_class for f in facts],
+        "worst_label": [f.worst_label for f in facts],
+        "worst_rate": [f.worst_rate for f in facts],
+    }
