@@ -14,6 +14,11 @@ from covote.annotations.value import NO_CODE
 from covote.errors import InputError
 
 
+def unwrapped(table: Any) -> Any:
+    """The user's own frame inside a narwhals frame; anything else as it is."""
+    return table.to_native() if type(table).__module__.startswith("narwhals") else table
+
+
 def kind_of(table: Any) -> str | None:
     """The kind of frame: "pandas", "polars", "polars-lazy", "pyarrow", "duckdb", "other"; None if it is no frame.
 

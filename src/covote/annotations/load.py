@@ -93,6 +93,7 @@ def load(
         return reader.array(table)
     if is_paths(table):
         return reader.files(table, columns, delimiter)
+    table = frames.unwrapped(table)
     kind = frames.kind_of(table)
     if kind is not None:
         return reader.relation(table) if kind == "duckdb" else reader.frame(table, kind)

@@ -44,7 +44,7 @@ def value_at(column: Any, code: int) -> Any:
     >>> value_at(np.array([1.5]), 0)
     1.5
     """
-    value = column[code]
+    value = column[int(code)]  # Polars takes no NumPy integer
     if isinstance(value, np.generic):
         return value.item()
     return value.as_py() if hasattr(value, "as_py") else value

@@ -77,41 +77,42 @@ def _arrow(column: Any) -> Any:
 
 
 def _relation(key: str, ids: Any, columns: Mapping[str, Any], origin: Any) -> Any:
-    """A relation on the user's connection if there is one, else on the connection that holds the ids."""
+    """A relation on the user's connection if there is one, else on the connection that holds the ids.
+
+    DuckDB finds the arrays in the variable `given`, by its name.
+    """
+    given: dict[str, Any]
     if origin is None and isinstance(ids, StoredColumn):
         value = "value->>'$'" if ids.json_text else "value"
-        kept, parts = {}, [f"{value} AS {identifier(key)}"]
+        given, parts = {}, [f"{value} AS {identifier(key)}"]
         frame = f"{ids.table} POSITIONAL JOIN given" if columns else ids.table
     else:
         cast = f"::{ids.type}" if isinstance(ids, StoredColumn) else ""
-        kept, parts = {"c_id": _scannable(ids)}, [f"c_id{cast} AS {identifier(key)}"]
+        given, parts = {"c_id": _scannable(ids)}, [f"c_id{cast} AS {identifier(key)}"]
         frame = "given"
     for number, (name, column) in enumerate(columns.items()):
         expression, array = _expression(f"c{number}", column)
-        kept[f"c{number}"] = array
+        given[f"c{number}"] = array
         parts.append(f"{expression} AS {identifier(name)}")
-    given = kept  # DuckDB finds it by this name
     query = f"SELECT {', '.join(parts)} FROM {frame}"  # noqa: S608
     if origin is not None:
         return origin.query("covote_rows", query)
-    if isinstance(ids, StoredColumn):
-        return ids.con.sql(query)
     from covote.annotations.source import connect
 
-    del given
-    given = kept
-    return connect().sql(query)
+    con = ids.con if isinstance(ids, StoredColumn) else connect()
+    return con.sql(query)
 
 
 def _expression(place: str, column: Any) -> tuple[str, Any]:
     """How SQL reads a column, and the array it reads."""
-    if isinstance(column, Coded) and all(type(value) in (str, int, float, bool) for value in to_list(column.values)):
-        values = to_list(column.values)
-        kinds = {type(value) for value in values}
-        if len(kinds) == 1:
-            shown = (literal(v) if isinstance(v, str) else repr(v) for v in values)
-            return f"list_extract([{', '.join(shown)}], {place} + 1)", column.codes.astype(np.int32)
-    return place, _scannable(decode(column))
+    if not isinstance(column, Coded):
+        return place, _scannable(column)
+    values = to_list(column.values)
+    if all(isinstance(value, str) for value in values):  # text is looked up by DuckDB
+        listed = ", ".join(map(literal, values))
+        return f"list_extract([{listed}]::VARCHAR[], {place} + 1)", column.codes.astype(np.int32)
+    cast = f"::{column.values.type}" if isinstance(column.values, StoredColumn) else ""
+    return place + cast, _scannable(column.values)[column.codes]
 
 
 def _scannable(column: Any) -> Any:
@@ -120,7 +121,7 @@ def _scannable(column: Any) -> Any:
         return np.ascontiguousarray(column)
     values = to_list(column)
     kinds = {type(value) for value in values}
-    return np.array(values) if kinds <= {int, float} or kinds == {bool} else _objects(values)
+    return np.array(values) if kinds in ({int}, {float}, {bool}) else _objects(values)
 
 
 def _objects(values: Sequence[Any]) -> Any:

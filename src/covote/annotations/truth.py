@@ -106,6 +106,7 @@ def _pairs(
             given=names,
             width=2,
         )
+    truth = frames.unwrapped(truth)
     kind = frames.kind_of(truth)
     if kind == "duckdb":
         from covote.annotations.source import read_relation
