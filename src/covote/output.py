@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from covote.annotations.frames import make_frame
+from covote.annotations.tables import make_table
 from covote.errors import FileError
 
 Writer = Callable[[Path], None]
@@ -32,11 +32,13 @@ def write_folder(folder: Path, files: Mapping[str, Writer]) -> list[Path]:
         shutil.rmtree(workplace, ignore_errors=True)
 
 
-def table_writer(columns: Mapping[str, Any], format: str) -> Writer:
-    """Writes columns of equal length as CSV or Parquet."""
+def table_writer(columns: Mapping[str, Any], format: str, *, origin: Any = None) -> Writer:
+    """Writes columns of equal length as CSV or Parquet; `origin` is where the ids of the first column live."""
+    key, *others = columns
 
     def write(path: Path) -> None:
-        relation = make_frame("duckdb", columns)
+        rest = {name: columns[name] for name in others}
+        relation = make_table("duckdb", key, columns[key], rest, origin=origin)
         if format == "parquet":
             relation.write_parquet(str(path))
         else:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from covote.annotations import Annotations
 from covote.labels import TIE
 from covote.methods.align import best_order
 from covote.model import Model
@@ -94,3 +96,25 @@ def calibration_error(probability: Floats, truth: Ints, *, bins: int = 15) -> fl
         np.bincount(place, weights=confidence, minlength=bins) - np.bincount(place, weights=credit, minlength=bins)
     )
     return float(gap.sum() / max(size.sum(), 1))
+
+
+@dataclass(frozen=True)
+class SingleAnnotator:
+    """How one annotator alone does on the items it answered that have truth."""
+
+    annotator: Hashable
+    answers: int
+    error: float
+
+
+def single_annotators(annotations: Annotations, truth: Ints) -> list[SingleAnnotator]:
+    """Error of every annotator who answered an item with truth: the reference rows of single best and worst."""
+    known = truth[annotations.item] != -1
+    who = annotations.annotator[known]
+    wrong = annotations.label[known] != truth[annotations.item[known]]
+    answers = np.bincount(who, minlength=annotations.n_annotators)
+    errors = np.bincount(who, weights=wrong, minlength=annotations.n_annotators)
+    return [
+        SingleAnnotator(annotations.annotators[int(m)], int(answers[m]), float(errors[m] / answers[m]))
+        for m in np.flatnonzero(answers)
+    ]

@@ -73,7 +73,9 @@ def write_results(
     from covote.output import table_writer, write_folder
 
     files = {
-        f"labels.{format}": table_writer(label_columns(estimator, probabilities=probabilities), format),
+        f"labels.{format}": table_writer(
+            label_columns(estimator, probabilities=probabilities), format, origin=estimator.loaded_.origin
+        ),
         f"annotators.{format}": table_writer(annotator_columns(summary), format),
         "model.npz": lambda path: save_model(model_of(estimator), path),
     }
@@ -82,14 +84,13 @@ def write_results(
 
 def label_columns(estimator: Aggregator, *, probabilities: bool) -> dict[str, Any]:
     """Item, label, confidence and, on request, the probability of every class."""
-    from covote.annotations.native import take
     from covote.estimators.base import column_names
 
     loaded = estimator.loaded_
     item, label = loaded.names[0], loaded.names[2]
     columns = {
         item: loaded.annotations.items.values,
-        label: take(loaded.annotations.classes.values, estimator.codes_),
+        label: loaded.label_column(estimator.codes_),
         "confidence": estimator.confidence_,
     }
     if probabilities:

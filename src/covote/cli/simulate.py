@@ -16,7 +16,7 @@ Crowd = Annotated[int, typer.Option("--annotators", min=1, help="Number of annot
 Classes = Annotated[int, typer.Option(min=2, help="Number of classes.")]
 Answering = Annotated[float, typer.Option(help="Probability that an annotator answers an item.")]
 PriorText = Annotated[
-    str | None, typer.Option("--prior", help="Class probabilities, e.g. 1,4,1; uniform if not given.")
+    str | None, typer.Option("--prior", help="Class probabilities, e.g. 1,4,1 (default uniform).")
 ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import warnings
 from collections.abc import Hashable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covote.annotations import Annotations, Loaded, Truth, Vocabulary, load, load_truth
-from covote.annotations.native import take
 from covote.engines.base import Engine
 from covote.engines.memory import MemoryEngine
 from covote.errors import ConvergenceWarning, CrowdWarning, InputError, NotFittedError
@@ -34,6 +33,9 @@ class Aggregator(abc.ABC):
 
     threads: int | None = None
     """Threads of the in-memory engine; all cores when None. The answer does not depend on it."""
+
+    method_name: str = field(default="", init=False, repr=False)
+    """The name under which `METHODS` made it."""
 
     @abc.abstractmethod
     def _run(self, engine: Engine, progress: Progress | None) -> Fit:
@@ -62,7 +64,7 @@ class Aggregator(abc.ABC):
     def predict(self, table: Any, **reading: Any) -> Any:
         """Labels for new items by what was learnt; annotators the fit does not know are named and ignored."""
         loaded, posterior = self._score_new(table, reading)
-        return _label_table(loaded, self._vocabulary, choose_labels(posterior, self._votes))
+        return _label_table(loaded, choose_labels(posterior, self._votes))
 
     def predict_proba(self, table: Any, **reading: Any) -> Any:
         """Probability of every class for new items."""
@@ -72,7 +74,7 @@ class Aggregator(abc.ABC):
     @property
     def labels_(self) -> Any:
         """The chosen label of every item, in the order of the input."""
-        return _label_table(self._fitted.loaded_, self._vocabulary, self.codes_)
+        return _label_table(self._fitted.loaded_, self.codes_)
 
     @property
     def probas_(self) -> Any:
@@ -105,7 +107,7 @@ class Aggregator(abc.ABC):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 - scikit-learn's signature
         """The options, by name."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.init}
 
     def set_params(self, **options: Any) -> Self:
         """Change options; unknown names are an error."""
@@ -202,8 +204,8 @@ def _warn_unknown(what: str, names: list[Any]) -> None:
         warnings.warn(msg, CrowdWarning, stacklevel=5)
 
 
-def _label_table(loaded: Loaded, classes: Vocabulary, codes: NDArray[np.int64]) -> Any:
-    return loaded.item_table({loaded.names[2]: take(classes.values, codes)})
+def _label_table(loaded: Loaded, codes: NDArray[np.int64]) -> Any:
+    return loaded.item_table({loaded.names[2]: loaded.label_column(codes)})
 
 
 def _probability_table(loaded: Loaded, classes: Vocabulary, posterior: Floats) -> Any:

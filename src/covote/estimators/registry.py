@@ -51,7 +51,9 @@ def make(name: str, **options: Any) -> Aggregator:
         msg = f"There is no method '{name}'.{hint} Methods are: {', '.join(_MAKERS)}."
         raise InputError(msg)
     try:
-        return _MAKERS[name](**options)
+        estimator = _MAKERS[name](**options)
+        estimator.method_name = name
+        return estimator
     except TypeError as error:
         known = ", ".join(_MAKERS[name]().get_params())
         msg = f"Method '{name}' does not take these options ({error}). Its options are: {known}."

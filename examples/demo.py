@@ -1,0 +1,44 @@
+"""The demo: aggregate the votes of ten classifiers on handwritten digits and compare with the truth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import covote
+from covote.annotations import load, load_truth
+from covote.cli.aggregate import write_results
+from covote.cli.show import show_summary, show_table
+from covote.estimators.summary import summarise
+from covote.score import error_rate, single_annotators
+
+HERE = Path(__file__).parent
+OUTPUT = HERE.parent / "demo-output"
+
+
+def main() -> None:
+    """Aggregate, show, compare."""
+    print("Ten classifiers, each trained on a fifth of the digits, each voting on 30 % of them.\n")
+    votes = load(str(HERE / "digits_votes.csv"))
+    truth = load_truth(str(HERE / "digits_truth.csv")).codes(votes.annotations)
+    fit = covote.aggregate(votes)
+    summary = summarise(fit, fit.method_name)
+    written = write_results(fit, summary, OUTPUT, "csv")
+    show_summary(summary, [path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path for path in written])
+
+    best = min(single_annotators(votes.annotations, truth), key=lambda row: row.error)
+    rows = [
+        ("majority vote", _percent(error_rate(covote.MajorityVote().fit(votes).posterior_, truth)), "all"),
+        (f"best single classifier ({best.annotator})", _percent(best.error), f"its own {best.answers}"),
+        ("covote", _percent(error_rate(fit.posterior_, truth)), "all"),
+    ]
+    print()
+    show_table("Wrong labels, against the truth that covote did not see", ("who", "error", "on items"), rows)
+    print("\nNow try your own file:  .venv/bin/covote aggregate votes.csv")
+
+
+def _percent(error: float) -> str:
+    return f"{100 * error:.1f} %"
+
+
+if __name__ == "__main__":
+    main()
