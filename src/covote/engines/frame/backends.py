@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -13,6 +13,7 @@ from narwhals.stable.v2.typing import IntoFrame
 from numpy.typing import NDArray
 
 Column = NDArray[Any] | list[Any]
+Work = Callable[[nw.LazyFrame[Any]], nw.LazyFrame[Any]]
 
 
 def opened(frame: IntoFrame) -> nw.LazyFrame[Any]:
@@ -73,6 +74,21 @@ def _spark(frame: Any, columns: Mapping[str, list[Any]]) -> Any:
     )
 
 
+def row_by_row(frame: nw.LazyFrame[Any], work: Work) -> nw.LazyFrame[Any]:
+    """`work(frame)`, where `work` looks at one row at a time.
+
+    Dask is told so: its planner takes seconds over long chains of columns that a partition computes in no time.
+    """
+    if not frame.implementation.is_dask():
+        return work(frame)
+
+    def on_partition(part: Any) -> Any:
+        return work(nw.from_native(part).lazy()).collect().to_native()
+
+    native: Any = frame.to_native()
+    return opened(native.map_partitions(on_partition, meta=on_partition(native._meta)))
+
+
 def fetched(frame: nw.LazyFrame[Any]) -> dict[str, NDArray[Any]]:
     """Run a plan whose result is small: its columns as arrays."""
     native: Any = frame.to_native()
@@ -100,7 +116,7 @@ def plan_text(frame: nw.LazyFrame[Any]) -> str:
     if kind.is_duckdb() or kind.is_polars():
         return str(native.explain())
     if kind.is_dask():
-        return "\n".join(native.expr.tree_repr().splitlines())
+        return str(native.expr.tree_repr())
     if hasattr(native, "explain"):
         with contextlib.redirect_stdout(io.StringIO()) as text:
             native.explain()

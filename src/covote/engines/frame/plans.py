@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from covote.engines.frame.backends import row_by_row
 from covote.labels import TIE
 from covote.model import Scores
 
@@ -44,10 +45,14 @@ def posterior_plan(scored: Lazy, scores: Scores, gold: Lazy | None) -> Lazy:
     classes = range(len(scores.bias))
     sums = scored.group_by("item").agg(nw.len().alias("n"), *(nw.col(f"s{k}").sum() for k in classes))
     sums = sums if gold is None else sums.join(gold, on="item", how="left")
-    steps = _log_steps if scores.link == "log" else _vote_steps
-    for step in steps(scores, gold is not None):
-        sums = sums.with_columns(*step)
-    return sums.select("item", "n", "ll", *(f"p{k}" for k in classes))
+    steps = (_log_steps if scores.link == "log" else _vote_steps)(scores, gold is not None)
+    return row_by_row(sums, lambda frame: _after(frame, steps).select("item", "n", "ll", *(f"p{k}" for k in classes)))
+
+
+def _after(frame: Lazy, steps: Iterable[list[nw.Expr]]) -> Lazy:
+    for step in steps:
+        frame = frame.with_columns(*step)
+    return frame
 
 
 def _log_steps(scores: Scores, has_gold: bool) -> Sequence[list[nw.Expr]]:
@@ -104,10 +109,8 @@ def soft_count_plan(answers: Lazy, posterior: Lazy, n_classes: int) -> Lazy:
     Each answer of an item carries 1/n of the item's posterior and log-likelihood, so one group-by yields everything.
     """
     classes = range(n_classes)
-    joined = answers.select("item", "row").join(posterior, on="item")
-    joined = joined.with_columns(
-        nw.col("ll") / nw.col("n"), *((nw.col(f"p{k}") / nw.col("n")).alias(f"q{k}") for k in classes)
-    )
+    shares = [nw.col("ll") / nw.col("n"), *((nw.col(f"p{k}") / nw.col("n")).alias(f"q{k}") for k in classes)]
+    joined = answers.select("item", "row").join(row_by_row(posterior, lambda f: f.with_columns(*shares)), on="item")
     summed = ["ll", *(f"{name}{k}" for name in "pq" for k in classes)]
     return joined.group_by("row").agg(*(nw.col(name).sum() for name in summed))
 
@@ -116,12 +119,15 @@ def label_plan(posterior: Lazy, favour: NDArray[np.int64]) -> Lazy:
     """The chosen class as `rank` in `favour` (classes, favoured first) and its probability `confidence`."""
     classes = range(len(favour))
     rank_of = np.argsort(favour).tolist()
-    best = posterior.with_columns(nw.max_horizontal(*(f"p{k}" for k in classes)).alias("best"))
     tied = nw.col("best") - TIE
     ranks = [nw.when(nw.col(f"p{k}") >= tied).then(nw.lit(rank_of[k])).otherwise(nw.lit(len(favour))) for k in classes]
-    ranked = best.with_columns(nw.min_horizontal(*ranks).cast(nw.Int64).alias("rank"))
     shown = [nw.when(nw.col("rank") == rank_of[k]).then(nw.col(f"p{k}")).otherwise(nw.lit(0.0)) for k in classes]
-    return ranked.with_columns(nw.sum_horizontal(*shown).alias("confidence"))
+    steps = [
+        [nw.max_horizontal(*(f"p{k}" for k in classes)).alias("best")],
+        [nw.min_horizontal(*ranks).cast(nw.Int64).alias("rank")],
+        [nw.sum_horizontal(*shown).alias("confidence")],
+    ]
+    return row_by_row(posterior, lambda frame: _after(frame, steps))
 
 
 def cell_plan(answers: Lazy, groups: Lazy) -> Lazy:
