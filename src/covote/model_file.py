@@ -61,7 +61,7 @@ def read_npz(
 ) -> tuple[dict[str, Any], dict[str, list[Any]]]:
     """Read what `write_npz` wrote: the arrays named and the lists."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             header = json.loads(str(file["header"]))
             if header["format"] > FORMAT:
                 msg = f"The file {path} has format {header['format']}, newer than {FORMAT}. Install a newer covote."

@@ -58,7 +58,7 @@ class MultiSPAKL(Aggregator):
     weighting: Weighting = "equal"
     """Pairs count alike (the paper) or by the number of items they share."""
     smoothing: float | None = None
-    """Uninformative pseudo-answers per annotator and class; K when None, 0 is the paper's objective."""
+    """Uninformative pseudo-answers per annotator and class; None shrinks thin annotators only, 0 is the paper's objective."""
     prior: Prior = "estimated"
     """Label with the estimated class prior (MAP) or a uniform one (ML)."""
     floor: float = FLOOR

@@ -21,6 +21,7 @@ MIN_PARTNERS = 7
 """An annotator needs more trusted partners than this for SPA (the paper's 7K columns); fewer in small crowds."""
 
 _SWEEPS = 20
+_ABOVE_ZERO = 1e-12  # a zero would stay zero under multiplicative updates
 
 
 def multispa(
@@ -168,7 +169,7 @@ def _fitted(
         return start
     answers = counts.label_counts[m].sum()
     blocks = np.ascontiguousarray(blocks[use]) * (answers / blocks[use].sum())  # an answer counts once, not once a pair
-    out = np.maximum(start, FLOOR)
+    out = np.maximum(start, _ABOVE_ZERO)
     pairs.solve_one(blocks, confusion[partners[use]], prior, pseudo, _SWEEPS, out)
     return out
 

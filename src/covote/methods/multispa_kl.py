@@ -34,8 +34,8 @@ def multispa_kl(
 
     Each sweep is the EM step of the pairwise likelihood: with q(k | i, j) = d(k) A_m(i, k) A_l(j, k) / R(i, j), it
     sets A_m(i, k) and d(k) to the expected counts and normalises. It never raises the objective; pairs of sweeps are
-    extrapolated (SQUAREM) under the same guarantee. `shrinkage` adds pseudo-answers (default: K per annotator,
-    uninformative), which keeps thin annotators from being fitted to noise; `Shrinkage()` is the paper's objective.
+    extrapolated (SQUAREM) under the same guarantee. `shrinkage` adds pseudo-answers (default: `thin_only`), which
+    keeps thin annotators from being fitted to noise; `Shrinkage()` is the paper's objective.
     Only blocks of full rank count, as in the paper; annotators without one keep their start.
     """
     from covote.kernels import pairs
@@ -44,7 +44,7 @@ def multispa_kl(
     kept = counts.kept(trusted_blocks(counts))
     layout = Parameters(counts.n_annotators, K)
     weight, reach = _weights(kept, weighting)
-    pseudo = (shrinkage or Shrinkage(own=K)).counts(counts.label_counts) * reach[:, None, None]
+    pseudo = (shrinkage or thin_only(K)).counts(counts.label_counts) * reach[:, None, None]
     alone = reach == 0
     offset = _negative_entropy(kept, weight)
 
@@ -68,6 +68,14 @@ def multispa_kl(
     )
     model = layout.model(run.state, start)
     return Fit(model.floored(floor).scores(), model, run.status, tuple(-h for h in run.history))
+
+
+def thin_only(n_classes: int) -> Shrinkage:
+    """2K uninformative pseudo-answers per class, half as many for an annotator of 100 answers, few for one of 1000.
+
+    A tenth of an answer on the diagonal keeps a crowd of a few answers each from being called uninformative in all.
+    """
+    return Shrinkage(own=2.0 * n_classes, diagonal=0.1, fade=100.0)
 
 
 def kl_objective(counts: PairCounts, model: Model, weighting: Weighting = "equal") -> float:

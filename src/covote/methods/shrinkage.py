@@ -16,7 +16,8 @@ class Shrinkage:
 
     `flat` are added to every cell, `diagonal` further ones to the cell where label and class agree, and `own` are
     spread over the column in proportion to the annotator's own label frequencies: towards "uninformative", since
-    the same column for every class tells nothing.
+    the same column for every class tells nothing. With `fade`, an annotator who gave that many answers is shrunk half
+    as much, and one who gave far more hardly at all.
 
     >>> Shrinkage(flat=1, diagonal=3).counts(np.array([[5.0, 5.0]]))[0].tolist()
     [[4.0, 1.0], [1.0, 4.0]]
@@ -25,6 +26,7 @@ class Shrinkage:
     flat: float = 0.0
     diagonal: float = 0.0
     own: float = 0.0
+    fade: float = np.inf
 
     def counts(self, label_counts: Floats) -> Floats:
         """Pseudo-answers (annotators, labels, classes) for annotators who gave `label_counts` (annotators, labels)."""
@@ -32,7 +34,8 @@ class Shrinkage:
         total = np.maximum(label_counts.sum(axis=1, keepdims=True), 1e-300)
         frequency = (label_counts + _SEEN_ONCE / K) / (total + _SEEN_ONCE)
         pseudo = np.broadcast_to(self.flat + self.diagonal * np.eye(K), (M, K, K))
-        return np.asarray(pseudo + self.own * frequency[:, :, None])
+        strength = 1 / (1 + total / self.fade)
+        return np.asarray((pseudo + self.own * frequency[:, :, None]) * strength[:, :, None])
 
 
 _SEEN_ONCE = 1e-2

@@ -1,0 +1,57 @@
+"""Models on disk: a round trip changes nothing; what is damaged, foreign or newer is one clear sentence."""
+
+from __future__ import annotations
+
+import datetime
+import json
+
+import numpy as np
+import pytest
+
+import covote
+from covote.errors import FileError
+from covote.model import Model
+
+
+def model(classes=("x", "y"), annotators=("ann", "01", 7)):
+    rng = np.random.default_rng(0)
+    confusion = rng.dirichlet(np.ones(len(classes)), (len(annotators), len(classes))).transpose(0, 2, 1)
+    return Model(rng.dirichlet(np.ones(len(classes))), confusion, classes, annotators)
+
+
+@pytest.mark.parametrize(
+    "classes", [("x", "y"), (0, 1), (True, False), (1.5, 2.5), ("1", 1), ((1, "a"), datetime.date(2020, 1, 2))]
+)
+def test_a_round_trip_changes_nothing(tmp_path, classes):
+    one = model(classes)
+    covote.save_model(one, tmp_path / "m.npz")
+    two = covote.load_model(tmp_path / "m.npz")
+    assert np.array_equal(one.prior, two.prior)
+    assert np.array_equal(one.confusion, two.confusion)
+    assert two.classes == one.classes
+    assert [type(c) for c in two.classes] == [type(c) for c in one.classes]
+    assert two.annotators == one.annotators
+    assert [p.name for p in tmp_path.iterdir()] == ["m.npz"]
+
+
+def test_damaged_foreign_newer_and_missing_files(tmp_path):
+    path = tmp_path / "m.npz"
+    with pytest.raises(FileError, match=r"m.npz does not exist. Check the path."):
+        covote.load_model(path)
+    path.write_bytes(b"not a model")
+    with pytest.raises(FileError, match="cannot be read as a covote model: it is damaged or of another kind."):
+        covote.load_model(path)
+    covote.save_model(model(), path)
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(FileError, match="cannot be read as a covote model"):
+        covote.load_model(path)
+    header = np.array(json.dumps({"format": 99, "kind": "model"}))
+    np.savez(path, header=header)
+    with pytest.raises(FileError, match=r"has format 99, newer than \d+. Install a newer covote."):
+        covote.load_model(path)
+
+
+def test_nothing_is_left_behind_where_writing_fails(tmp_path):
+    with pytest.raises(FileError, match="Cannot write"):
+        covote.save_model(model(), tmp_path / "no" / "m.npz")
+    assert list(tmp_path.iterdir()) == []
