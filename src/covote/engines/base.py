@@ -75,6 +75,12 @@ class HasAnnotations(Protocol):
     @property
     def annotations(self) -> Annotations: ...
 
+    @property
+    def weight(self) -> Floats | None: ...
+
+    @property
+    def gold(self) -> NDArray[np.int64] | None: ...
+
 
 def answers_in_memory(engine: Engine, method: str) -> Annotations:
     """The answers an engine holds in memory, or an error that names the methods that run without them."""
