@@ -1,0 +1,50 @@
+"""Which methods an experiment runs, with which options: one setting for all data sets of an experiment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+METHODS = (
+    "multispa",
+    "multispa-kl",
+    "multispa-ds",
+    "spectral-ds",
+    "tensor-admm",
+    "mv-ds",
+    "minmax-entropy",
+    "eigen-ratio",
+    "kos",
+    "ghosh-svd",
+    "majority-vote",
+)
+"""All methods, in the order of the paper's tables."""
+
+BINARY_ONLY = frozenset({"eigen-ratio", "ghosh-svd"})
+
+MODEL_METHODS = METHODS[:6]
+"""Those that identify the Dawid-Skene model."""
+
+BAYES, BEST, WORST = "bayes-rule", "single-best", "single-worst"
+"""References: the rule that knows the true model; the best and the worst annotator alone."""
+
+_TEN_ROUNDS = {"max_iter": 10, "accelerate": False, "prior": "uniform"}
+
+PRESETS: dict[str, dict[str, dict[str, Any]]] = {
+    # As far as the paper and its code tell: ten rounds, labels without a class prior.
+    "paper": {
+        "multispa": {"prior": "uniform"},
+        "multispa-kl": {**_TEN_ROUNDS},
+        "multispa-ds": {**_TEN_ROUNDS, "smoothing": 0.1, "diagonal": 0.0},
+        "mv-ds": {**_TEN_ROUNDS, "smoothing": 0.0, "diagonal": 0.0},
+    },
+    # What a user gets who passes no option: run to convergence, class prior estimated.
+    "default": {},
+    # To find a drawn model again: half of the drawn annotators are worse than chance, so nothing is believed of them
+    # beforehand; the KL criterion is the paper's own.
+    "recovery": {
+        "multispa-kl": {"smoothing": 0.0},
+        "multispa-ds": {"smoothing": 0.1, "diagonal": 0.0},
+        "mv-ds": {"smoothing": 0.1, "diagonal": 0.0},
+    },
+}
+"""Options of each method by the name of the preset; a method that is not named runs with its defaults."""
