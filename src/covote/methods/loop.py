@@ -70,4 +70,7 @@ def _extrapolated(step: Step, x0: Floats, x1: Floats, project: Callable[[Floats]
     if size <= 1e-300:
         return x2
     alpha = max(float(np.linalg.norm(r)) / size, 1.0)
-    return x2 if alpha == 1.0 else project(x0 + 2 * alpha * r + alpha**2 * v)
+    if alpha == 1.0:
+        return x2
+    # states are probabilities: one that is thrown to zero could only creep back, so none falls to under a tenth
+    return project(np.maximum(x0 + 2 * alpha * r + alpha**2 * v, 0.1 * x2))
