@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 import covote
 from covote.annotations import load, load_truth
@@ -23,21 +26,29 @@ def main() -> None:
     fit = covote.aggregate(votes)
     summary = summarise(fit, fit.method_name)
     written = write_results(fit, summary, OUTPUT, "csv")
-    show_summary(summary, [path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path for path in written])
+    show_summary(
+        summary, [path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path for path in written]
+    )
 
     best = min(single_annotators(votes.annotations, truth), key=lambda row: row.error)
+    a = votes.annotations
+    same = np.full_like(truth, -1)
+    seen = a.item[a.annotator == list(a.annotators).index(best.annotator)]
+    same[seen] = truth[seen]
+    majority = covote.MajorityVote().fit(votes)
     rows = [
-        ("majority vote", _percent(error_rate(covote.MajorityVote().fit(votes).posterior_, truth)), "all"),
-        (f"best single classifier ({best.annotator})", _percent(best.error), f"its own {best.answers}"),
-        ("covote", _percent(error_rate(fit.posterior_, truth)), "all"),
+        ("majority vote", _percent(majority, truth), f"all {a.n_items:,}"),
+        ("covote", _percent(fit, truth), f"all {a.n_items:,}"),
+        (f"best single classifier ({best.annotator})", f"{100 * best.error:.1f} %", f"the {best.answers} it answered"),
+        ("covote", _percent(fit, same), f"the same {best.answers}"),
     ]
     print()
-    show_table("Wrong labels, against the truth that covote did not see", ("who", "error", "on items"), rows)
+    show_table("Wrong labels, against the truth that covote did not see", ("who", "error", "of items"), rows)
     print("\nNow try your own file:  .venv/bin/covote aggregate votes.csv")
 
 
-def _percent(error: float) -> str:
-    return f"{100 * error:.1f} %"
+def _percent(fit: Any, truth: Any) -> str:
+    return f"{100 * error_rate(fit.posterior_, truth):.1f} %"
 
 
 if __name__ == "__main__":

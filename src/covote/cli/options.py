@@ -20,9 +20,7 @@ Item = Annotated[str | None, typer.Option(help="Name of the item column (recogni
 Annotator = Annotated[str | None, typer.Option(help="Name of the annotator column.")]
 Label = Annotated[str | None, typer.Option(help="Name of the label column.")]
 Columns = Annotated[str | None, typer.Option(help="Names for a file without header, e.g. item,annotator,label.")]
-Shape = Annotated[
-    str, typer.Option(help="auto, long (a row an answer) or wide (a row an item, a column an annotator)")
-]
+Shape = Annotated[str, typer.Option(help="auto, long (a row an answer) or wide (a row an item, a column an annotator)")]
 Duplicates = Annotated[
     str, typer.Option(help="When an annotator gives an item two different labels: error, first, last or majority.")
 ]

@@ -24,12 +24,14 @@ def console() -> Console:
 
 def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, left: int = 1) -> None:
     """A table: the first `left` columns are text, the rest numbers."""
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    out = console()
+    out.print(title, style="bold", markup=False)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for position, name in enumerate(columns):
         table.add_column(name, justify="left" if position < left else "right", overflow="fold")
     for row in rows:
         table.add_row(*(_plain(cell) for cell in row))
-    console().print(table)
+    out.print(table)
 
 
 def show_summary(summary: Summary, written: Sequence[Path]) -> None:

@@ -15,9 +15,7 @@ Items = Annotated[int, typer.Option(min=1, help="Number of items.")]
 Crowd = Annotated[int, typer.Option("--annotators", min=1, help="Number of annotators.")]
 Classes = Annotated[int, typer.Option(min=2, help="Number of classes.")]
 Answering = Annotated[float, typer.Option(help="Probability that an annotator answers an item.")]
-PriorText = Annotated[
-    str | None, typer.Option("--prior", help="Class probabilities, e.g. 1,4,1 (default uniform).")
-]
+PriorText = Annotated[str | None, typer.Option("--prior", help="Class probabilities, e.g. 1,4,1 (default uniform).")]
 
 
 def register(app: typer.Typer) -> None:

@@ -32,7 +32,7 @@ class AnnotatorFacts:
 
     annotator: Hashable
     answers: int
-    accuracy: float  # probability that an answer is right
+    accuracy: float  # expected share of its answers that are right
     bits: float  # what one answer tells about the class
     worst_class: Hashable | None  # the class it gets wrong most often ...
     worst_label: Hashable | None  # ... and what it says instead
@@ -96,17 +96,19 @@ def _class_facts(
 def annotator_facts(estimator: Aggregator) -> tuple[AnnotatorFacts, ...]:
     """Facts of every annotator, from the fitted model or, for methods without one, from its soft counts."""
     model = model_of(estimator)
-    answers = estimator.engine_.label_counts().sum(axis=1)
+    soft = estimator.engine_.expected_counts(estimator.fit_.scores).confusion  # (annotators, labels, classes)
+    answers = soft.sum(axis=(1, 2))
+    accuracy = np.einsum("mkk->m", soft) / np.maximum(answers, 1e-300)
     wrong = model.confusion * model.prior * (1 - np.eye(model.n_classes))  # (annotators, labels, classes)
     flat = wrong.reshape(len(wrong), -1)
     worst = flat.argmax(axis=1) if flat.shape[1] else np.zeros(len(wrong), int)
-    accuracy, bits = model.accuracy, model.informativeness
+    bits = model.informativeness
     facts = []
     for m, name in enumerate(model.annotators):
         label, klass = divmod(int(worst[m]), model.n_classes)
         rate = float(model.confusion[m, label, klass]) if label != klass else 0.0
         names = (model.classes[klass], model.classes[label]) if rate > 0 else (None, None)
-        facts.append(AnnotatorFacts(name, int(answers[m]), float(accuracy[m]), float(bits[m]), *names, rate))
+        facts.append(AnnotatorFacts(name, round(float(answers[m])), float(accuracy[m]), float(bits[m]), *names, rate))
     return tuple(facts)
 
 
