@@ -63,7 +63,7 @@ def sorted_memory(triples, gold=None):
 def rows_of(frame):
     """{item: (label, confidence, probabilities...)} of a native frame."""
     frame = nw.from_native(frame)
-    frame = frame.collect("pandas") if isinstance(frame, nw.LazyFrame) else frame
+    frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
     rows = {row[0]: row[1:] for row in frame.iter_rows()}
     assert len(rows) == len(frame)
     return rows
