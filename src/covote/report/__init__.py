@@ -1,0 +1,8 @@
+"""The report: a fitted estimator in, one self-contained HTML file, its facts as JSON, and figures out."""
+
+from covote.report.collect import Extras, collect
+from covote.report.facts import Facts
+from covote.report.page import page
+from covote.report.write import write_report
+
+__all__ = ["Extras", "Facts", "collect", "page", "write_report"]

@@ -1,0 +1,87 @@
+"""The pieces of a chart: a value with title, caption and table, and the parts of its Vega-Lite specification."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from covote.report.words import shown
+
+Spec = dict[str, Any]
+
+INK, MUTED, GRID, ACCENT, WARM, PANEL = (f"var(--{n})" for n in ("ink", "muted", "grid", "accent", "warm", "panel"))
+"""Colours by the names of the page's variables; a figure gets those of the light theme."""
+
+_NAME = 60  # characters of a name in a chart; axes cut further, to what fits
+
+
+@dataclass(frozen=True)
+class Table:
+    """The numbers behind a chart: names of the columns and rows of text."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart that can be drawn at any width."""
+
+    name: str
+    title: str  # what to see
+    caption: str  # how to read it
+    spec: Callable[[int], Spec]  # of a width in pixels
+    table: Table
+
+
+def frame(width: int, height: int, *layers: Spec, **more: Any) -> Spec:
+    """A specification of one view that is exactly `width` wide."""
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.1.json",
+        "width": width,
+        "height": height,
+        "autosize": {"type": "fit", "contains": "padding"},
+        "padding": {"left": 2, "right": 12, "top": 14, "bottom": 2},
+        "layer": list(layers),
+        **more,
+    }
+
+
+def layer(mark: str, values: list[Spec] | None, encoding: Spec, **style: Any) -> Spec:
+    """One layer: a mark with its data (None: that of the frame), encoding and style."""
+    data = {} if values is None else {"data": {"values": values}}
+    return {**data, "mark": {"type": mark, "tooltip": None, **style}, "encoding": encoding}
+
+
+def axis(field: str, title: str | None, kind: str = "quantitative", **more: Any) -> Spec:
+    """A position channel with its axis."""
+    options = {"title": title, **more.pop("axis", {})}
+    return {"field": field, "type": kind, "axis": options, **more}
+
+
+def tip(field: str = "tip") -> Spec:
+    """What a mark says when asked: shown by the page on hover and read by screen readers."""
+    return {"field": field, "type": "nominal"}
+
+
+def names_axis(names: list[str], width: int, title: str) -> Spec:
+    """A vertical axis of names in the order given, cut to what the width allows."""
+    limit = max(60, min(220, width // 4))
+    return axis("name", title, "nominal", sort=names, axis={"labelLimit": limit, "domain": False, "ticks": False})
+
+
+def distinct(names: Iterable[Any]) -> list[str]:
+    """Names as a chart shows them, no two alike.
+
+    >>> distinct(["a", "b", "a"])
+    ['a', 'b', 'a (2)']
+    """
+    seen: Counter[str] = Counter()
+    out = []
+    for name in names:
+        text = shown(name, _NAME)
+        seen[text] += 1
+        out.append(text if seen[text] == 1 else f"{text} ({seen[text]})")
+    return out

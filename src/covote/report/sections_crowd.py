@@ -1,0 +1,128 @@
+"""Facts in, the sections of the page about the annotators out: ranking, confusion, overlap, identifiability."""
+
+from __future__ import annotations
+
+import math
+
+from covote.report.charts_people import STRONG
+from covote.report.facts import Annotator, Facts
+from covote.report.html import Drawn, Markup, cell, figure, grid, joined, name_of, range_bar, search, tag
+from covote.report.sections import FIRST_ROWS, Charts, left_out, paragraph
+from covote.report.words import interval, percent, shown, whole
+
+FIRST_CARDS = 12
+_NUMBERED = 6  # classes up to which a small matrix shows numbers
+
+
+def annotators(facts: Facts, charts: Charts, drawings: Drawn | None) -> Markup:
+    """The ranking, with quality, volume and what stands out."""
+    if not facts.annotators:
+        return paragraph("There are no annotators.")
+    flagged = any(a.flags for a in facts.annotators)
+    head = [("", "number"), ("annotator", "text"), ("answers", "number"), ("right", "number"), ("bits", "number")]
+    head += [("worst confusion", "text")]
+    head += [("stands out", "text")] if flagged else []
+    rows = (_row(a, flagged=flagged) for a in facts.annotators)
+    table = grid("Annotators, best first", head, rows, name="annotators-table", first=FIRST_ROWS)
+    intro = (
+        "Best first, by bits: what one answer tells about the class. A spammer tells nothing however often it is right "
+        "by luck; someone reliably wrong tells much. “Right” is the share of answers that are."
+    )
+    if facts.interval_level is not None:
+        intro += f" Lines are {percent(facts.interval_level, 0)} intervals."
+    return joined(
+        (
+            figure(charts.get("annotators"), drawings),
+            tag("h3", "The ranking"),
+            paragraph(intro),
+            search("annotators-table", "Search annotators"),
+            table,
+            left_out(facts, "annotators"),
+        )
+    )
+
+
+def _row(a: Annotator, *, flagged: bool) -> Markup:
+    ends = interval(a.accuracy, 0)
+    right = joined((range_bar(a.accuracy), percent(a.accuracy.value), tag("small", f" {ends}") if ends else ""))
+    worst = Markup("–")
+    if a.worst_rate is not None and a.worst_rate >= 0.005:
+        worst = joined((name_of(a.worst_class), " taken for ", name_of(a.worst_label), f": {percent(a.worst_rate, 0)}"))
+    marks = (cell(joined(tag("span", f, class_="flag") for f in a.flags)),) if flagged else ()
+    return tag(
+        "tr",
+        cell(whole(a.rank), class_="number muted"),
+        cell(name_of(a.annotator), class_="id"),
+        cell(whole(a.answers), a.answers, class_="number"),
+        cell(right, a.accuracy.value, class_="number"),
+        cell(f"{a.bits.value:.2f}", a.bits.value, class_="number"),
+        cell(worst, a.worst_rate or 0.0, class_="worst"),
+        *marks,
+    )
+
+
+def matrices(facts: Facts, charts: Charts, drawings: Drawn | None) -> Markup:
+    """The crowd's confusion matrix and those of single annotators as small multiples."""
+    names = facts.matrices.names
+    cards = joined(_card(a, names) for a in facts.annotators if a.confusion is not None)
+    listing = tag("div", cards, class_="cards", id="matrices-cards", data_first=FIRST_CARDS)
+    intro = (
+        "Columns are the class, rows the label given; every column adds to 100 %. Blue on the diagonal is right, "
+        "orange is wrong."
+    )
+    return joined(
+        (
+            figure(charts.get("confusion"), drawings),
+            tag("h3", "Annotator by annotator"),
+            paragraph(intro),
+            search("matrices-cards", "Search annotators"),
+            listing,
+            left_out(facts, "matrix_classes", "matrices"),
+        )
+    )
+
+
+def _card(a: Annotator, names: tuple[object, ...]) -> Markup:
+    assert a.confusion is not None
+    numbers = len(names) <= _NUMBERED
+    head = joined(tag("th", tag("bdi", shown(n, 8)), scope="col") for n in names)
+    body = []
+    for i, (label, row) in enumerate(zip(names, a.confusion, strict=True)):
+        cells = (_heat(rate, right=i == j, number=numbers) for j, rate in enumerate(row))
+        body.append(tag("tr", tag("th", tag("bdi", shown(label, 8)), scope="row"), *cells))
+    grid_ = tag(
+        "table", tag("thead", tag("tr", tag("td"), head)), tag("tbody", *body), class_="heat", style=f"--k:{len(names)}"
+    )
+    said = f"{whole(a.answers)} answers, {percent(a.accuracy.value, 0)} right"
+    return tag("article", tag("h4", name_of(a.annotator)), paragraph(said, kind="caption"), grid_, class_="card")
+
+
+def _heat(rate: float, *, right: bool, number: bool) -> Markup:
+    kinds = ("r" if right else "") + (" s" if rate > STRONG else "")
+    shade = f"--a:{math.sqrt(rate):.3g}"  # the root: small errors stay visible
+    return tag("td", f"{100 * rate:.0f}" if number else "", class_=kinds.strip() or None, style=shade)
+
+
+def overlap(facts: Facts, charts: Charts, drawings: Drawn | None) -> Markup:
+    """Who shares items with whom."""
+    o = facts.overlap
+    said = []
+    if o.components > 1:
+        said.append(
+            f"The largest group has {whole(o.largest_component)} annotators; {whole(o.annotators_alone)} annotators "
+            "share no item with anybody, so nobody can tell how good they are."
+        )
+    return joined(
+        (
+            *(paragraph(s) for s in said),
+            figure(charts.get("overlap"), drawings),
+            left_out(facts, "overlap"),
+            figure(charts.get("answers"), drawings),
+        )
+    )
+
+
+def identifiability(facts: Facts, charts: Charts, drawings: Drawn | None) -> Markup:
+    """Whether the answers pin the model down, in words and one picture."""
+    del facts
+    return joined((figure(charts.get("simplex"), drawings), figure(charts.get("purity"), drawings)))
