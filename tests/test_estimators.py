@@ -49,7 +49,7 @@ def test_parameters_are_stored_and_nothing_else():
     fit = covote.DawidSkene(tol=1e-3)
     assert fit.get_params()["tol"] == 1e-3
     assert fit.set_params(tol=1e-4).tol == 1e-4
-    with pytest.raises(InputError, match="DawidSkene has no option 'tolerance'. Options are: threads, init"):
+    with pytest.raises(InputError, match="DawidSkene has no option 'tolerance'. Options are: engine, threads, init"):
         fit.set_params(tolerance=1)
 
 
@@ -111,3 +111,27 @@ def test_gold_may_name_a_class_that_nobody_voted_for():
     fit = covote.aggregate([("i", "a", "x"), ("j", "a", "y"), ("j", "b", "y")], gold={"i": "z"})
     assert fit.labels_["i"] == "z"
     assert fit.labels_["j"] == "y"
+
+
+def test_chunks_of_whole_items_in_any_order_are_the_whole():
+    chunks = [[row for row in VOTES if int(row[0]) % 3 == r] for r in range(3)]
+    whole = covote.MultiSPA().fit(VOTES)
+    one, two = covote.MultiSPA(), covote.MultiSPA()
+    for chunk in chunks:
+        one.partial_fit(chunk)
+    for chunk in reversed(chunks):
+        two.partial_fit(chunk)
+    for part in (one, two):
+        assert part.predict(VOTES) == whole.labels_
+        order = [part.model_.annotators.index(a) for a in whole.model_.annotators]
+        np.testing.assert_allclose(part.model_.confusion[order], whole.model_.confusion, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["majority-vote", "multispa", "multispa-kl", "multispa-ds"])
+def test_a_frame_counted_where_it_lies_gives_the_same_labels(name):
+    lazy = make(name, engine="frame").fit(frame("lazy"))
+    labels = lazy.labels_.collect()
+    here = make(name).fit(VOTES).labels_
+    assert dict(zip(labels["task"], labels["label"], strict=True)) == here
+    with pytest.raises(NotFittedError, match="The answers are not in memory"):
+        _ = lazy.posterior_

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -35,3 +36,16 @@ def favoured(votes: NDArray[np.float64]) -> NDArray[np.int64]:
     [1, 2, 0]
     """
     return np.asarray(np.lexsort((np.arange(len(votes)), -votes)), dtype=np.int64)
+
+
+def column_names(classes: Iterable[Hashable], *taken: str) -> list[str]:
+    """One column name a class: the label as text, made distinct from each other and from those taken.
+
+    >>> column_names(["no", "yes"], "item"), column_names([1, "1"])
+    (['no', 'yes'], ['probability of 1', "probability of '1'"])
+    """
+    classes = list(classes)
+    names = [str(c) for c in classes]
+    if len(set(names)) < len(names) or set(names) & set(taken):
+        names = [f"probability of {c!r}" for c in classes]
+    return names

@@ -84,7 +84,7 @@ def write_results(
 
 def label_columns(estimator: Aggregator, *, probabilities: bool) -> dict[str, Any]:
     """Item, label, confidence and, on request, the probability of every class."""
-    from covote.estimators.base import column_names
+    from covote.labels import column_names
 
     loaded = estimator.loaded_
     item, label = loaded.names[0], loaded.names[2]
@@ -94,7 +94,7 @@ def label_columns(estimator: Aggregator, *, probabilities: bool) -> dict[str, An
         "confidence": estimator.confidence_,
     }
     if probabilities:
-        names = column_names(loaded.annotations.classes, *columns)
+        names = column_names(list(loaded.annotations.classes), *columns)
         columns.update(zip(names, estimator.posterior_.T, strict=True))
     return columns
 

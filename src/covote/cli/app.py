@@ -22,6 +22,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
     help="Labels one can trust from many imperfect annotators: crowd workers, classifiers, LLM judges.",
     epilog="Start with: covote aggregate votes.csv",
 )
@@ -49,7 +50,7 @@ def run(arguments: list[str] | None = None) -> int:
     warnings.simplefilter("default")
     warnings.showwarning = _show_warning
     try:
-        code = app(args=arguments, standalone_mode=False)
+        code = app(args=arguments, prog_name="covote", standalone_mode=False)
     except typer.Exit as stop:
         return stop.exit_code
     except _UsageError as error:

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import abc
 import warnings
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from covote.annotations import Annotations, Loaded, Truth, Vocabulary, load, load_truth
+from covote.annotations import Loaded
 from covote.engines.base import Engine
 from covote.engines.memory import MemoryEngine
-from covote.errors import ConvergenceWarning, CrowdWarning, InputError, NotFittedError
+from covote.errors import ConvergenceWarning, InputError, NotFittedError
+from covote.estimators.tables import (
+    is_distributed,
+    label_table,
+    match_annotations,
+    open_frame,
+    probability_table,
+    read_table,
+)
 from covote.labels import choose_labels
 from covote.model import Fit, Model, Progress, Status
 
@@ -31,6 +39,9 @@ class Aggregator(abc.ABC):
     kind of frame out; triples or an array give a plain mapping.
     """
 
+    engine: Literal["auto", "memory", "frame"] = "auto"
+    """Where the answers are counted: in memory, or as plans on the user's own frame. "auto": Spark and Dask frames stay
+    where they are, everything else is read into memory. With "frame" labels come back as a lazy frame."""
     threads: int | None = None
     """Threads of the in-memory engine; all cores when None. The answer does not depend on it."""
 
@@ -43,14 +54,28 @@ class Aggregator(abc.ABC):
 
     def fit(self, table: Any, *, gold: Any = None, progress: Progress | None = None, **reading: Any) -> Self:
         """Learn from the answers; `gold` gives the true labels of some items, which the fit takes as certain."""
-        loaded, gold_codes = _read(table, gold, reading)
-        engine = MemoryEngine(loaded.annotations, gold=gold_codes, threads=self.threads)
-        self.loaded_, self.engine_ = loaded, engine
+        if self.engine == "frame" or (self.engine == "auto" and is_distributed(table)):
+            engine = open_frame(table, gold, reading)
+            return self._learn(engine, None, progress)
+        loaded, gold_codes = read_table(table, gold, reading)
+        return self._learn(MemoryEngine(loaded.annotations, gold=gold_codes, threads=self.threads), loaded, progress)
+
+    def _learn(
+        self,
+        source: Any,  # an engine, or pair counts
+        loaded: Loaded | None,
+        progress: Progress | None,
+        run: Callable[[Any, Progress | None], Fit] | None = None,
+    ) -> Self:
+        self.engine_, self._loaded = source, loaded
         for name in ("posterior_", "codes_"):
             self.__dict__.pop(name, None)
-        self.fit_ = self._run(engine, progress)
+        self.annotators_, self.classes_ = source.annotators, source.classes
+        self.fit_ = (run or self._run)(source, progress)
+        labels = source.label_counts
+        self._votes = np.asarray((labels() if callable(labels) else labels).sum(axis=0))
         if self.fit_.status is Status.LIMIT:
-            warnings.warn(f"{type(self).__name__}: {self.fit_.status.value}", ConvergenceWarning, stacklevel=2)
+            warnings.warn(f"{type(self).__name__}: {self.fit_.status.value}", ConvergenceWarning, stacklevel=3)
         return self
 
     def fit_predict(self, table: Any, **options: Any) -> Any:
@@ -64,22 +89,39 @@ class Aggregator(abc.ABC):
     def predict(self, table: Any, **reading: Any) -> Any:
         """Labels for new items by what was learnt; annotators the fit does not know are named and ignored."""
         loaded, posterior = self._score_new(table, reading)
-        return _label_table(loaded, choose_labels(posterior, self._votes))
+        return label_table(loaded, choose_labels(posterior, self._votes))
 
     def predict_proba(self, table: Any, **reading: Any) -> Any:
         """Probability of every class for new items."""
         loaded, posterior = self._score_new(table, reading)
-        return _probability_table(loaded, self._vocabulary, posterior)
+        return probability_table(loaded, posterior)
 
     @property
     def labels_(self) -> Any:
         """The chosen label of every item, in the order of the input."""
-        return _label_table(self._fitted.loaded_, self.codes_)
+        if self._on_frame:
+            return self.engine_.posterior(self.fit_.scores)
+        return label_table(self.loaded_, self.codes_)
 
     @property
     def probas_(self) -> Any:
         """Probability of every class for every item; rows sum to 1, ties are shown as ties."""
-        return _probability_table(self._fitted.loaded_, self._vocabulary, self.posterior_)
+        if self._on_frame:
+            return self.engine_.posterior(self.fit_.scores)
+        return probability_table(self.loaded_, self.posterior_)
+
+    @property
+    def loaded_(self) -> Loaded:
+        """The encoded answers."""
+        loaded = self._fitted._loaded
+        if loaded is None:
+            msg = "The answers are not in memory, so there are no arrays of items. Use model_, predict or a frame's labels_."
+            raise NotFittedError(msg)
+        return loaded
+
+    @property
+    def _on_frame(self) -> bool:
+        return self._fitted._loaded is None and hasattr(self.engine_, "posterior")
 
     @property
     def confidence_(self) -> Floats:
@@ -130,6 +172,7 @@ class Aggregator(abc.ABC):
     def posterior_(self) -> Floats:
         """Probability of every class for every item, shape (items, classes)."""
         fit = self._fitted.fit_
+        _ = self.loaded_
         posterior = fit.posterior if fit.posterior is not None else self.engine_.posterior(fit.scores)
         gold = self.engine_.gold
         if gold is not None:
@@ -142,81 +185,9 @@ class Aggregator(abc.ABC):
         """Code of the chosen label of every item, shape (items,)."""
         return choose_labels(self.posterior_, self._votes)
 
-    @property
-    def _votes(self) -> Floats:
-        return np.asarray(self._fitted.engine_.label_counts().sum(axis=0))
-
-    @property
-    def _vocabulary(self) -> Vocabulary:
-        return self._fitted.loaded_.annotations.classes
-
     def _score_new(self, table: Any, reading: dict[str, Any]) -> tuple[Loaded, Floats]:
-        known = self._fitted.loaded_.annotations
-        loaded, _ = _read(table, None, reading)
-        matched = match_annotations(loaded.annotations, tuple(known.annotators), tuple(known.classes))
+        self._fitted  # noqa: B018 - raises before fit
+        loaded, _ = read_table(table, None, reading)
+        matched = match_annotations(loaded.annotations, self.annotators_, self.classes_)
         engine = MemoryEngine(matched, threads=self.threads)
-        return replace(loaded, annotations=matched), engine.posterior(self.fit_.scores)
-
-
-def _read(table: Any, gold: Any, reading: dict[str, Any]) -> tuple[Loaded, NDArray[np.int64] | None]:
-    truth = gold if gold is None or isinstance(gold, Truth) else load_truth(gold)
-    if truth is not None and "classes" not in reading and not isinstance(table, (Annotations, Loaded)):
-        loaded = load(table, **reading)
-        unseen = [c for c in truth.labels if c not in set(loaded.annotations.classes)]
-        if unseen:
-            loaded = load(table, **reading, classes=_sorted_classes([*loaded.annotations.classes, *unseen]))
-    elif isinstance(table, Annotations):
-        loaded = Loaded(table, "mapping", ("item", "annotator", "label"))
-    else:
-        loaded = table if isinstance(table, Loaded) else load(table, **reading)
-    return loaded, None if truth is None else truth.codes(loaded.annotations)
-
-
-def _sorted_classes(classes: list[Any]) -> list[Any]:
-    unique = list(dict.fromkeys(classes))
-    try:
-        return sorted(unique)
-    except TypeError:
-        return unique
-
-
-def match_annotations(new: Annotations, annotators: tuple[Hashable, ...], classes: tuple[Hashable, ...]) -> Annotations:
-    """The same answers in the codes of a fitted model; unknown annotators and labels are dropped with a warning."""
-    who, what = Vocabulary(list(annotators)).encode(new.annotators), Vocabulary(list(classes)).encode(new.classes)
-    _warn_unknown("annotators", [a for a, code in zip(new.annotators, who, strict=True) if code < 0])
-    _warn_unknown("labels", [c for c, code in zip(new.classes, what, strict=True) if code < 0])
-    annotator, label = who[new.annotator], what[new.label]
-    keep = (annotator >= 0) & (label >= 0)
-    return Annotations.from_codes(
-        new.item[keep],
-        annotator[keep],
-        label[keep],
-        items=new.items,
-        annotators=Vocabulary(list(annotators)),
-        classes=Vocabulary(list(classes)),
-    )
-
-
-def _warn_unknown(what: str, names: list[Any]) -> None:
-    if names:
-        shown = ", ".join(map(str, names[:5])) + (", ..." if len(names) > 5 else "")
-        msg = f"The model does not know {len(names)} {what} ({shown}); their answers are ignored."
-        warnings.warn(msg, CrowdWarning, stacklevel=5)
-
-
-def _label_table(loaded: Loaded, codes: NDArray[np.int64]) -> Any:
-    return loaded.item_table({loaded.names[2]: loaded.label_column(codes)})
-
-
-def _probability_table(loaded: Loaded, classes: Vocabulary, posterior: Floats) -> Any:
-    if loaded.kind == "mapping":
-        return loaded.item_table({"probability": [dict(zip(classes, row, strict=True)) for row in posterior.tolist()]})
-    return loaded.item_table(dict(zip(column_names(classes, loaded.names[0]), posterior.T, strict=True)))
-
-
-def column_names(classes: Vocabulary, *taken: str) -> list[str]:
-    """One column name a class: the label as text, made distinct from each other and from those taken."""
-    names = [str(c) for c in classes]
-    if len(set(names)) < len(names) or set(names) & set(taken):
-        names = [f"probability of {c!r}" for c in classes]
-    return names
+        return replace(loaded, annotations=matched, labels=None), engine.posterior(self.fit_.scores)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from covote.counts import PairCounts
 from covote.engines.base import Engine
 from covote.estimators.base import Aggregator
+from covote.estimators.streams import CountsAggregator
 from covote.methods.dawid_skene import Prior, dawid_skene, majority_start
 from covote.methods.majority_vote import majority_vote
 from covote.methods.multispa import Align, multispa
@@ -31,7 +33,7 @@ class MajorityVote(Aggregator):
 
 
 @dataclass(kw_only=True, eq=False)
-class MultiSPA(Aggregator):
+class MultiSPA(CountsAggregator):
     """Algorithm 1 of the paper: the model from pairwise co-occurrences by linear algebra."""
 
     align: Align = "pairs"
@@ -43,14 +45,14 @@ class MultiSPA(Aggregator):
     floor: float = FLOOR
     """Delta: smaller probabilities are raised to it before labelling."""
 
-    def _run(self, engine: Engine, progress: Progress | None) -> Fit:
+    def _run_counts(self, counts: PairCounts, progress: Progress | None) -> Fit:
         del progress
-        fit = multispa(engine.pair_counts(), align=self.align, solve_again=self.solve_again, floor=self.floor)
+        fit = multispa(counts, align=self.align, solve_again=self.solve_again, floor=self.floor)
         return labelled(fit, self.prior, self.floor)
 
 
 @dataclass(kw_only=True, eq=False)
-class MultiSPAKL(Aggregator):
+class MultiSPAKL(CountsAggregator):
     """Algorithm 2 of the paper: the model that fits all co-occurrences best in Kullback-Leibler divergence."""
 
     init: Literal["multispa"] | Model = "multispa"
@@ -58,7 +60,7 @@ class MultiSPAKL(Aggregator):
     weighting: Weighting = "equal"
     """Pairs count alike (the paper) or by the number of items they share."""
     smoothing: float | None = None
-    """Uninformative pseudo-answers per annotator and class; None shrinks thin annotators only, 0 is the paper's objective."""
+    """Uninformative pseudo-answers per class; None shrinks thin annotators only, 0 is the paper's objective."""
     prior: Prior = "estimated"
     """Label with the estimated class prior (MAP) or a uniform one (ML)."""
     floor: float = FLOOR
@@ -70,8 +72,7 @@ class MultiSPAKL(Aggregator):
     accelerate: bool = True
     """Extrapolate pairs of sweeps; the objective falls monotonically either way."""
 
-    def _run(self, engine: Engine, progress: Progress | None) -> Fit:
-        counts = engine.pair_counts()
+    def _run_counts(self, counts: PairCounts, progress: Progress | None) -> Fit:
         start = multispa(counts)
         model = self.init if isinstance(self.init, Model) else start.model
         assert model is not None

@@ -20,7 +20,7 @@ from covote.engines.frame import plans
 from covote.engines.frame.backends import beside, fetched, opened, plan_text
 from covote.engines.partners import strongest_pairs
 from covote.errors import InputError
-from covote.labels import favoured
+from covote.labels import column_names, favoured
 from covote.model import Scores
 
 Floats = NDArray[np.float64]
@@ -215,11 +215,3 @@ def _filled(plan: plans.Lazy, n_classes: int) -> Floats:
     out = np.zeros((n_classes,) * len(labels))
     out[labels] = found["share"]
     return out
-
-
-def column_names(classes: Iterable[Hashable], *taken: str) -> list[str]:
-    """One column name a class: the label as text, made distinct from each other and from those taken."""
-    names = [str(c) for c in classes]
-    if len(set(names)) < len(names) or set(names) & set(taken):
-        names = [f"probability of {c!r}" for c in classes]
-    return names

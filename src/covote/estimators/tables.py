@@ -1,0 +1,93 @@
+"""Tables on both sides of an estimator: what users pass -> annotations, what was found -> tables of their kind."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covote.annotations import Annotations, Loaded, Truth, Vocabulary, load, load_truth
+from covote.errors import CrowdWarning
+from covote.labels import column_names
+
+Floats = NDArray[np.float64]
+
+
+def read_table(table: Any, gold: Any, reading: dict[str, Any]) -> tuple[Loaded, NDArray[np.int64] | None]:
+    """Encoded answers and the class codes of gold items; classes that only the gold names are kept."""
+    truth = gold if gold is None or isinstance(gold, Truth) else load_truth(gold)
+    if truth is not None and "classes" not in reading and not isinstance(table, (Annotations, Loaded)):
+        loaded = load(table, **reading)
+        unseen = [c for c in truth.labels if c not in set(loaded.annotations.classes)]
+        if unseen:
+            loaded = load(table, **reading, classes=_sorted_classes([*loaded.annotations.classes, *unseen]))
+    elif isinstance(table, Annotations):
+        loaded = Loaded(table, "mapping", ("item", "annotator", "label"))
+    else:
+        loaded = table if isinstance(table, Loaded) else load(table, **reading)
+    return loaded, None if truth is None else truth.codes(loaded.annotations)
+
+
+def _sorted_classes(classes: list[Any]) -> list[Any]:
+    unique = list(dict.fromkeys(classes))
+    try:
+        return sorted(unique)
+    except TypeError:
+        return unique
+
+
+def match_annotations(new: Annotations, annotators: tuple[Hashable, ...], classes: tuple[Hashable, ...]) -> Annotations:
+    """The same answers in the codes of a fitted model; unknown annotators and labels are dropped with a warning."""
+    who, what = Vocabulary(list(annotators)).encode(new.annotators), Vocabulary(list(classes)).encode(new.classes)
+    _warn_unknown("annotators", [a for a, code in zip(new.annotators, who, strict=True) if code < 0])
+    _warn_unknown("labels", [c for c, code in zip(new.classes, what, strict=True) if code < 0])
+    annotator, label = who[new.annotator], what[new.label]
+    keep = (annotator >= 0) & (label >= 0)
+    return Annotations.from_codes(
+        new.item[keep],
+        annotator[keep],
+        label[keep],
+        items=new.items,
+        annotators=Vocabulary(list(annotators)),
+        classes=Vocabulary(list(classes)),
+    )
+
+
+def _warn_unknown(what: str, names: list[Any]) -> None:
+    if names:
+        shown = ", ".join(map(str, names[:5])) + (", ..." if len(names) > 5 else "")
+        msg = f"The model does not know {len(names)} {what} ({shown}); their answers are ignored."
+        warnings.warn(msg, CrowdWarning, stacklevel=5)
+
+
+def label_table(loaded: Loaded, codes: NDArray[np.int64]) -> Any:
+    """A table of the user's kind: item and label."""
+    return loaded.item_table({loaded.names[2]: loaded.label_column(codes)})
+
+
+def probability_table(loaded: Loaded, posterior: Floats) -> Any:
+    """A table of the user's kind: item and the probability of every class."""
+    classes = list(loaded.annotations.classes)
+    if loaded.kind == "mapping":
+        return loaded.item_table({"probability": [dict(zip(classes, row, strict=True)) for row in posterior.tolist()]})
+    return loaded.item_table(dict(zip(column_names(list(classes), loaded.names[0]), posterior.T, strict=True)))
+
+
+_DISTRIBUTED = ("pyspark", "dask", "dask_expr", "sqlframe")
+
+
+def is_distributed(table: Any) -> bool:
+    """True for a frame whose rows live elsewhere (Spark, Dask): it is counted where it is."""
+    return type(table).__module__.split(".")[0] in _DISTRIBUTED
+
+
+def open_frame(table: Any, gold: Any, reading: dict[str, Any]) -> Any:
+    """The frame engine over the user's own frame."""
+    from covote.engines.frame import FrameEngine
+
+    item, annotator, label = (reading.get(role) for role in ("item", "annotator", "label"))
+    truth = gold if gold is None or hasattr(gold, "columns") else load_truth(gold)
+    return FrameEngine(table, item, annotator, label, gold=truth)
