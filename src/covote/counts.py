@@ -113,7 +113,7 @@ class PairCounts:
 
     def __add__(self, other: PairCounts) -> PairCounts:
         annotators = _union(self.annotators, other.annotators)
-        classes = _union(self.classes, other.classes)
+        classes = _in_order(_union(self.classes, other.classes))
         a, b = (part._renamed(annotators, classes) for part in (self, other))
         return PairCounts.build(
             np.concatenate([a.first, b.first]),
@@ -139,6 +139,14 @@ class PairCounts:
 
 def _union(a: tuple[Hashable, ...], b: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
     return tuple(dict.fromkeys((*a, *b)))
+
+
+def _in_order(classes: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
+    """Sorted where they can be, so that the order of the chunks does not show."""
+    try:
+        return tuple(sorted(classes))  # type: ignore[type-var]
+    except TypeError:
+        return classes
 
 
 def _positions(names: tuple[Hashable, ...], among: tuple[Hashable, ...]) -> Ints:

@@ -57,9 +57,7 @@ def paper_model(
     return Model(d / d.sum(), confusion, tuple(range(K)), tuple(range(M)))
 
 
-def draw(
-    model: Model, n_items: int = 10_000, *, answering: float = 1.0, seed: int | np.random.Generator = 0
-) -> Crowd:
+def draw(model: Model, n_items: int = 10_000, *, answering: float = 1.0, seed: int | np.random.Generator = 0) -> Crowd:
     """Draw `n_items` items from the model; each annotator answers each item with probability `answering`.
 
     >>> crowd = draw(paper_model("case2"), 100, answering=0.5)

@@ -115,7 +115,7 @@ class Aggregator(abc.ABC):
         """The encoded answers."""
         loaded = self._fitted._loaded
         if loaded is None:
-            msg = "The answers are not in memory, so there are no arrays of items. Use model_, predict or a frame's labels_."
+            msg = "The answers are not in memory, so there are no arrays of items. Use model_ and predict."
             raise NotFittedError(msg)
         return loaded
 

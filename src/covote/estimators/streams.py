@@ -16,7 +16,7 @@ from covote.model import Fit, Progress
 
 @dataclass(kw_only=True, eq=False)
 class CountsAggregator(Aggregator, abc.ABC):
-    """Base of the methods that read pair counts and nothing else, so that counting can be spread over files and days."""
+    """Base of the methods that read pair counts alone, so that counting can be spread over files and days."""
 
     @abc.abstractmethod
     def _run_counts(self, counts: PairCounts, progress: Progress | None) -> Fit:

@@ -38,7 +38,7 @@ EXPERIMENT = Experiment(
     datasets=(),
     plan=_plan,
     table=_table,
-    grids=(GridLayout("MSE of the confusion matrices against the number of annotators M", "", "mse", 5),),
+    grids=(GridLayout("MSE of the confusion matrices, times 1000", "", "mse", 3, scale=1000.0, variable="M"),),
     same="N = 10,000 items, K = 3 classes, prior (1/6, 2/3, 1/6), p = 0.5, matrices drawn as in case 2.",
     other=(
         "The paper gives the figure without numbers. Here the crowd of a trial grows: the smaller ones are the "

@@ -20,6 +20,8 @@ class GridLayout:
     digits: int
     about: str = ""  # a sentence or two below the title
     averaged: bool = False  # rows without level (runtimes)
+    scale: float = 1.0
+    variable: str = "p"  # what the level is called
 
 
 @dataclass(frozen=True)
@@ -48,8 +50,3 @@ class Experiment:
         """Run it, or what of it is not in the cache, and return the tidy table."""
         units = self.plan(seed, self.trials if trials is None else trials)
         return self.table(run_units(units, jobs=jobs, cache=cache, progress=progress))
-
-
-def level_text(level: float | None, variable: str = "p") -> str:
-    """'p = 0.5'; nothing where there is no level."""
-    return "" if level is None else f"{variable} = {level:g}"

@@ -15,9 +15,9 @@ from covote.engines.memory import MemoryEngine
 from covote.errors import NotApplicableError
 from covote.estimators.registry import METHODS, make
 from covote.experiments.crowds import CrowdSetting, KnownCrowd, make_crowd
-from covote.experiments.settings import BAYES, BEST, WORST
+from covote.experiments.settings import BAYES, BEST, COUNTED, WORST
 from covote.methods.align import best_order
-from covote.model import Model
+from covote.model import Model, columns
 from covote.score import confusion_mse, error_interval
 from covote.simulate import draw, paper_model
 
@@ -63,7 +63,9 @@ def measure(method: str, crowd: KnownCrowd, options: Mapping[str, Any]) -> Measu
         return _alone(crowd, best=method == BEST)
     if method == BAYES:
         return _bayes_rule(crowd)
-    if method not in METHODS:
+    if method == COUNTED:
+        return _counted(crowd)
+    if method not in list(METHODS):
         return Measurement(failure="not in this version of covote")
     try:
         with warnings.catch_warnings():
@@ -107,6 +109,16 @@ def _bayes_rule(crowd: KnownCrowd) -> Measurement:
     posterior = MemoryEngine(crowd.annotations, threads=1).posterior(crowd.model.scores())
     error = error_interval(posterior, crowd.truth)
     return Measurement(error.value, error.low, error.high, error.value, status="Knows the true model.")
+
+
+def _counted(crowd: KnownCrowd) -> Measurement:
+    """The confusion matrices that one would count if the class of every item were known."""
+    assert crowd.model is not None
+    a, K = crowd.annotations, crowd.annotations.n_classes
+    counts = np.zeros((a.n_annotators, K, K))
+    np.add.at(counts, (a.annotator, a.label, crowd.truth[a.item]), 1.0)
+    found = Model(crowd.model.prior, columns(counts), crowd.model.classes, crowd.model.annotators)
+    return Measurement(mse=confusion_mse(crowd.model, found), status="Knows the class of every item.")
 
 
 def _alone(crowd: KnownCrowd, *, best: bool) -> Measurement:

@@ -9,10 +9,11 @@ from covote.experiments.crowds import CrowdSetting
 from covote.experiments.experiment import Experiment, GridLayout
 from covote.experiments.rows import Row, tidy
 from covote.experiments.run import Measured, Unit
-from covote.experiments.settings import MODEL_METHODS
+from covote.experiments.settings import COUNTED, MODEL_METHODS
 
 CASES = ("case1", "case2")
 LEVELS = (0.2, 0.3, 0.5, 1.0)
+SHOWN = (*MODEL_METHODS, COUNTED)
 
 
 def mse(**options: Any) -> list[Row]:
@@ -22,7 +23,7 @@ def mse(**options: Any) -> list[Row]:
 
 def _plan(seed: int, trials: int) -> list[Unit]:
     return [
-        Unit("", CrowdSetting("synthetic", f"{case}-uniform", level, trial=t, seed=seed), "recovery", MODEL_METHODS)
+        Unit("", CrowdSetting("synthetic", f"{case}-uniform", level, trial=t, seed=seed), "recovery", SHOWN)
         for case in CASES
         for level in LEVELS
         for t in range(trials)
@@ -40,7 +41,17 @@ EXPERIMENT = Experiment(
     datasets=(),
     plan=_plan,
     table=_table,
-    grids=(GridLayout("MSE of the confusion matrices", "", "mse", 5),),
+    grids=(
+        GridLayout(
+            "MSE of the confusion matrices, times 1000",
+            "",
+            "mse",
+            3,
+            "Truth-known counts the matrices from the true class of every item: about the least MSE that this "
+            "many answers allow.",
+            scale=1000.0,
+        ),
+    ),
     same=(
         "N = 10,000 items, M = 25 annotators, K = 3 classes, uniform prior, matrices drawn as in cases 1 and 2, "
         "MSE in the best class order, ten trials."

@@ -24,8 +24,10 @@ BINARY_ONLY = frozenset({"eigen-ratio", "ghosh-svd"})
 MODEL_METHODS = METHODS[:6]
 """Those that identify the Dawid-Skene model."""
 
-BAYES, BEST, WORST = "bayes-rule", "single-best", "single-worst"
-"""References: the rule that knows the true model; the best and the worst annotator alone."""
+BAYES, COUNTED, BEST, WORST = "bayes-rule", "truth-known", "single-best", "single-worst"
+"""References: labels by the true model; matrices counted from the true classes; the best and the worst annotator."""
+
+REFERENCES = (BAYES, COUNTED, BEST, WORST)
 
 _TEN_ROUNDS = {"max_iter": 10, "accelerate": False, "prior": "uniform"}
 

@@ -40,7 +40,7 @@ def entropy_pass(offsets, answer, weight, gold, basis, reach, sigma, alpha, sett
 
 @njit(cache=True, nogil=True)
 def expand(theta, basis, tau):  # tau: (classes, labels)  # OUT
-    """tau = basis @ theta, or theta in rows where the basis is empty."""
+    """Set tau to basis @ theta, or theta in rows where the basis is empty."""
     K = tau.shape[0]
     for c in range(K):
         for k in range(K):

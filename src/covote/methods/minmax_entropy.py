@@ -46,10 +46,11 @@ def minmax_entropy(
     rule, then moves tau, then sigma up a quadratic bound, so the objective (the history, with its sign turned) falls
     monotonically; pairs of passes are extrapolated under the same guarantee.
 
-    beta = gamma K^2 and alpha = beta * (answers per annotator / answers per item), the papers' scaling. `ordinal`
-    lets multipliers depend on (c, k) only through which side of each threshold they lie, so that near classes are
-    confused more easily than far ones. Labels depend on the items' own multipliers: `posterior` holds them; the
-    model, for new items, comes from soft counts.
+    beta = gamma K^2 and alpha = beta * (answers per annotator / answers per item), the papers' scaling, with beta
+    held below the answers per annotator and cell of its matrix: with many classes and few answers K^2 would drown
+    the data. `ordinal` lets multipliers depend on (c, k) only through the side of each threshold on which they lie,
+    so that near classes are confused more easily than far ones. Labels depend on the items' own multipliers:
+    `posterior` holds them; the model, for new items, comes from soft counts.
     """
     annotations = answers_in_memory(engine, "minmax-entropy")
     if not gamma > 0:
@@ -117,11 +118,11 @@ class _Problem:
         item = np.repeat(np.arange(self.n_items), np.diff(self.offsets))
         share = belief * self.weight[:, None] if len(self.weight) else belief
         counts = [np.bincount(self.answer, share[item, c], minlength=M * K) for c in range(K)]
-        return np.stack(counts, axis=-1).reshape(M, K, K)
+        return np.stack(counts, axis=-1).reshape(M, K, K).astype(np.float64)
 
     @property
     def _size(self) -> int:
-        return self.reach.shape[1]
+        return int(self.reach.shape[1])
 
     def _split(self, state: Floats) -> tuple[Floats, Floats]:
         cut = self.n_annotators * self._size
@@ -158,8 +159,8 @@ def _problem(engine: Engine, kind: Kind, gamma: float) -> _Problem:
     K, M, N = a.n_classes, a.n_annotators, a.n_items
     weight = np.empty(0) if engine.weight is None else np.asarray(engine.weight, np.float64)
     gold = np.empty(0, np.int64) if engine.gold is None else np.asarray(engine.gold, np.int64)
-    beta = gamma * K**2
-    alpha = beta * max(N, 1) / max(M, 1)  # answers per annotator / answers per item
+    beta = min(gamma * K**2, a.n_labels / (M * K**2))  # no stronger than the answers in a cell of an average matrix
+    alpha = beta * N / M  # answers per annotator / answers per item
     if kind == "ordinal":
         basis = ordinal_basis(K)
         inner = np.einsum("ckp,ckq->cpq", basis, basis)  # non-negative: row sums bound its curvature
