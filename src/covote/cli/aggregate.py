@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from covote.cli import options as o
+from covote.cli.report import Figures, ReportFile, TruthFile, default_title
 
 if TYPE_CHECKING:
     from covote.estimators.base import Aggregator
@@ -16,6 +17,12 @@ if TYPE_CHECKING:
 
 Gold = Annotated[str | None, typer.Option(help="File of items and true labels that the fit takes as certain.")]
 Probabilities = Annotated[bool, typer.Option("--probabilities", help="Write the probability of every class.")]
+
+EngineName = Annotated[
+    str, typer.Option(help="Where answers are counted: auto (by size), memory, duckdb (out of core), polars or spark.")
+]
+MemoryLimit = Annotated[str | None, typer.Option(help="Memory for DuckDB, e.g. 4GB; beyond it, it spills to disk.")]
+CountsFile = Annotated[str | None, typer.Option("--counts", help="Learn from this file of `covote count` instead.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -30,6 +37,9 @@ def aggregate(
     format: o.Format = "csv",
     probabilities: Probabilities = False,
     gold: Gold = None,
+    report: ReportFile = None,
+    figures: Figures = None,
+    truth: TruthFile = None,
     item: o.Item = None,
     annotator: o.Annotator = None,
     label: o.Label = None,
@@ -39,23 +49,40 @@ def aggregate(
     delimiter: o.Delimiter = None,
     settings: o.Set = None,
     threads: o.Threads = None,
+    engine: EngineName = "auto",
+    memory_limit: MemoryLimit = None,
+    counts: CountsFile = None,
     json_: o.Json = False,
 ) -> None:
     """Turn the answers of many annotators into one label an item, with a confidence, and a picture of every annotator.
 
     Example: covote aggregate votes.csv -o results
     """
+    from covote.cli.elsewhere import Elsewhere, choose_engine, learn_from_counts
     from covote.estimators.registry import make
     from covote.estimators.summary import summarise
 
     o.check_choice("format", format, ("csv", "parquet"))
     estimator = make(method, **{"threads": threads, **o.method_options(settings)})
     reading = o.reading(item, annotator, label, columns, shape, duplicates, delimiter)
+    place = choose_engine(engine, files, gold, shape)
     bar, move = o.progress_bar(f"Fitting {method}")
     with bar:
-        estimator.fit(o.table_argument(files), gold=gold, progress=move, **reading)
-        summary = summarise(estimator, method)
-        written = write_results(estimator, summary, Path(output), format, probabilities=probabilities)
+        if counts is not None:
+            learn_from_counts(estimator, counts, o.table_argument(files), reading, move)
+        elif place != "memory":
+            job = Elsewhere(estimator, place, memory_limit, Path(output), format, probabilities)
+            summary, written = job.run(o.table_argument(files), gold, reading, move)
+        else:
+            estimator.fit(o.table_argument(files), gold=gold, progress=move, **reading)
+        if place == "memory" or counts is not None:
+            summary = summarise(estimator, method)
+            written = write_results(estimator, summary, Path(output), format, probabilities=probabilities)
+        if report is not None or figures is not None:
+            from covote.report import write_report
+
+            made = write_report(estimator, report, figures=figures, truth=truth, title=default_title(files))
+            written += made.files
     if json_:
         typer.echo(json.dumps({**summary.as_dict(), "files": [str(p) for p in written]}, default=str, indent=2))
     else:

@@ -11,6 +11,7 @@ from covote.cli import options as o
 
 ModelFile = Annotated[str, typer.Argument(metavar="MODEL", help="The model.npz that covote aggregate wrote.")]
 Page = Annotated[str, typer.Option("--output", "-o", help="Path of the page.")]
+ReportFile = Annotated[str | None, typer.Option("--report", help="Also write one HTML page that shows the result.")]
 Title = Annotated[str | None, typer.Option(help="Title of the page.")]
 TruthFile = Annotated[str | None, typer.Option("--truth", help="File of items and true labels, to show calibration.")]
 Figures = Annotated[str | None, typer.Option(help="Folder for every chart as SVG and PNG (needs covote[report]).")]
@@ -51,13 +52,13 @@ def report(
     with bar:
         estimator = relabelled(load_model(model), o.table_argument(files), **reading)
         name = f"the model {Path(model).name}"
-        facts = write_report(
+        made = write_report(
             estimator, output, method=name, truth=truth, figures=figures, title=title or default_title(files)
         )
     if json_:
-        typer.echo(facts.as_json())
+        typer.echo(made.facts.as_json())
         return
-    typer.echo("\n".join(facts.outcome.sentences))
+    typer.echo("\n".join(made.facts.outcome.sentences))
     typer.echo(f"Written: {output}" + (f", figures in {figures}" if figures else ""))
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import abc
+import os
 import warnings
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from importlib import import_module  # the report sits above this module and is loaded when asked for
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -99,14 +101,14 @@ class Aggregator(abc.ABC):
     @property
     def labels_(self) -> Any:
         """The chosen label of every item, in the order of the input."""
-        if self._on_frame:
+        if self.on_frame_:
             return self.engine_.posterior(self.fit_.scores)
         return label_table(self.loaded_, self.codes_)
 
     @property
     def probas_(self) -> Any:
         """Probability of every class for every item; rows sum to 1, ties are shown as ties."""
-        if self._on_frame:
+        if self.on_frame_:
             return self.engine_.posterior(self.fit_.scores)
         return probability_table(self.loaded_, self.posterior_)
 
@@ -120,7 +122,8 @@ class Aggregator(abc.ABC):
         return loaded
 
     @property
-    def _on_frame(self) -> bool:
+    def on_frame_(self) -> bool:
+        """Whether the answers stayed in the user's frame."""
         return self._fitted._loaded is None and hasattr(self.engine_, "posterior")
 
     @property
@@ -146,6 +149,14 @@ class Aggregator(abc.ABC):
     def errors_(self) -> dict[Hashable, Floats]:
         """Confusion matrix of every annotator: rows are labels, columns are classes, columns sum to 1."""
         return dict(zip(self.model_.annotators, self.model_.confusion, strict=True))
+
+    def report(self, path: str | os.PathLike[str], **options: Any) -> Any:
+        """Write one HTML page that shows the result, and return it; options as in `covote.report.write_report`."""
+        return import_module("covote.report").write_report(self._fitted, path, **options)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a compact report of a fit, else the options."""
+        return str(import_module("covote.report.notebook").compact(self))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 - scikit-learn's signature
         """The options, by name."""

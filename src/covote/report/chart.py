@@ -49,6 +49,11 @@ def frame(width: int, height: int, *layers: Spec, **more: Any) -> Spec:
     }
 
 
+def rows_height(n: int, step: int = 26) -> int:
+    """Height of a chart with `n` rows of names."""
+    return 56 + max(step * n, 64)
+
+
 def layer(mark: str, values: list[Spec] | None, encoding: Spec, **style: Any) -> Spec:
     """One layer: a mark with its data (None: that of the frame), encoding and style."""
     data = {} if values is None else {"data": {"values": values}}

@@ -6,7 +6,6 @@ import math
 
 from covote.report.chart import (
     ACCENT,
-    GRID,
     INK,
     MUTED,
     WARM,
@@ -18,6 +17,7 @@ from covote.report.chart import (
     frame,
     layer,
     names_axis,
+    rows_height,
     tip,
 )
 from covote.report.facts import Facts, Row
@@ -183,14 +183,16 @@ def purity_chart(facts: Facts) -> Chart | None:
         where = {"x": x, "y": y, "description": tip()}
         colour = {"condition": {"test": "datum.best", "value": WARM}, "value": ACCENT}
         ticks = layer("circle", values, {**where, "color": colour}, size=60, opacity=0.5)
-        chance = layer("rule", [{"purity": 1 / max(len(facts.directions), 1)}], {"x": x}, color=GRID, strokeWidth=1.5)
-        return frame(width, 46 + 26 * len(names), chance, ticks)
+        chance = layer(
+            "rule", [{"purity": 1 / max(len(facts.directions), 1)}], {"x": x}, color=MUTED, strokeDash=[4, 4]
+        )
+        return frame(width, rows_height(len(names)), chance, ticks)
 
     worst = min(found, key=lambda d: d.best)
     title = f"{quoted(worst.label)} is the class that answers single out least: {percent(worst.best)} at best"
     caption = (
         "A dot an annotator: of all items that make this annotator name the class, in a world of equal classes, the "
-        "share that belongs to it. An answer at 100 % is an anchor of the theory; the best is orange."
+        "share that belongs to it. An answer at 100 % is an anchor of the theory; the best is orange, chance is dashed."
     )
     return Chart("purity", title, caption, spec, purity_table(facts))
 

@@ -16,6 +16,7 @@ from covote.report.chart import (
     frame,
     layer,
     names_axis,
+    rows_height,
     tip,
 )
 from covote.report.facts import Facts
@@ -50,7 +51,7 @@ def class_chart(facts: Facts) -> Chart | None:
         rules = layer("rule", [v for v in values if v["low"] is not None], ends, color=INK, strokeWidth=1.5)
         vote = {"x": {"field": "votes", "type": "quantitative"}, "y": y, "description": tip()}
         dots = layer("circle", None, vote, color=WARM, size=60, opacity=1, stroke=PANEL, strokeWidth=1)
-        return frame(width, 46 + 26 * len(values), bars, rules, dots, data={"values": values})
+        return frame(width, rows_height(len(values)), bars, rules, dots, data={"values": values})
 
     top = facts.classes[0]
     title = f"{quoted(top.label)} is the largest class, with {percent(top.share.value)} of the items"
@@ -219,7 +220,7 @@ def comparison_chart(facts: Facts) -> Chart | None:
         ends = {"x": {"field": "low", "type": "quantitative"}, "x2": {"field": "high"}, "y": y, "description": tip()}
         rules = layer("rule", [v for v in values if "low" in v], ends, color=ACCENT, strokeWidth=2, opacity=0.6)
         dots = layer("circle", values, {"x": x, "y": y, "description": tip()}, color=ACCENT, size=90, opacity=1)
-        return frame(width, 46 + 26 * len(values), rules, dots)
+        return frame(width, rows_height(len(values)), rules, dots)
 
     best = f"{runs[0].method} errs least" if scored else f"{runs[0].method} agrees most with the other methods"
     caption = "Lines: 90 % intervals; where they overlap, the data cannot tell the methods apart." if scored else ""

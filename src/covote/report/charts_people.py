@@ -14,6 +14,7 @@ from covote.report.chart import (
     frame,
     layer,
     names_axis,
+    rows_height,
     tip,
 )
 from covote.report.facts import Facts
@@ -75,12 +76,13 @@ def _colour() -> Spec:
 
 def _named(values: list[Spec], width: int) -> Spec:
     y = names_axis([v["name"] for v in values], width, "annotator")
-    x = axis("accuracy", "share of answers that are right", scale={"domain": [0, 1]}, axis={"format": ".0%"})
+    limits = {"format": ".0%", "tickCount": 5}
+    x = axis("accuracy", "share of answers that are right", scale={"domain": [0, 1]}, axis=limits)
     size = {"field": "answers", "type": "quantitative", "legend": None, "scale": {"range": [30, 130]}}
     dots = layer("circle", None, {"x": x, "y": y, "size": size, "color": _colour(), "description": tip()}, opacity=1)
     ends = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y, "color": _colour(), "description": tip()}
     lines = layer("rule", [v for v in values if v["low"] is not None], ends, strokeWidth=2, opacity=0.5)
-    return frame(width, 46 + 22 * len(values), lines, dots, data={"values": values})
+    return frame(width, rows_height(len(values), 22), lines, dots, data={"values": values})
 
 
 def _cloud(values: list[Spec], width: int) -> Spec:

@@ -49,11 +49,11 @@ def collect(estimator: Aggregator, method: str | None = None, extras: Extras | N
 
     >>> from covote.estimators.registry import make
     >>> votes = [(i, a, "xy"[i % 2]) for i in range(6) for a in "abc"]
-    >>> collect(make("majority-vote").fit(votes), "majority-vote").outcome.items
-    6
+    >>> collect(make("majority-vote").fit(votes)).outcome.sentences[0]
+    '18 answers of 3 annotators on 6 items give “x” (50.0 %) and “y” (50.0 %).'
     """
     extras = extras or Extras()
-    name = method or type(estimator).__name__
+    name = method or estimator.method_name or type(estimator).__name__
     summary, model = summarise(estimator, name), model_of(estimator)
     posterior, confidence = estimator.posterior_, estimator.confidence_
     volume = estimator.engine_.label_counts().sum(axis=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
@@ -13,6 +14,10 @@ from covote.report.words import shown
 
 Drawn = dict[str, tuple[str, str]]
 """Name of a chart -> its wide and its narrow drawing."""
+
+
+_UNBROKEN = re.compile(r"(?<=\d) (?=[%–])|(?<=–) (?=\d)")
+"""Spaces at which a number must not be torn apart."""
 
 
 class Markup(str):
@@ -27,7 +32,7 @@ def text(value: Any) -> Markup:
     >>> text("<b>"), text(Markup("<b>"))
     ('&lt;b&gt;', '<b>')
     """
-    return value if isinstance(value, Markup) else Markup(escape(str(value), quote=True))
+    return value if isinstance(value, Markup) else Markup(escape(_UNBROKEN.sub("\u00a0", str(value)), quote=True))
 
 
 def tag(name: str, *inside: Any, **attributes: Any) -> Markup:

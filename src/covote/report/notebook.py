@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from covote.errors import NotFittedError
 from covote.estimators.base import Aggregator
 from covote.report.collect import collect
 from covote.report.facts import Annotator, Facts
@@ -21,8 +22,14 @@ _STYLE = (
 
 
 def compact(estimator: Aggregator) -> str:
-    """The result in three sentences, the largest classes, best and weakest annotators, items most in doubt."""
-    facts = collect(estimator)
+    """The result in three sentences, the largest classes, best and weakest annotators, items most in doubt.
+
+    An estimator that is not fitted, or whose answers stayed in their frame, shows its options.
+    """
+    try:
+        facts = collect(estimator)
+    except NotFittedError:
+        return tag("code", repr(estimator))
     return tag(
         "div",
         tag("style", Markup(_STYLE)),

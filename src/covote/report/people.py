@@ -123,11 +123,11 @@ def _mixed_up(crowd: Floats, model: Model) -> tuple[tuple[Any, Any, float], ...]
 
 
 def directions(model: Model, answers: Floats) -> tuple[Direction, ...]:
-    """For every class the answers that come nearest to naming it alone, over annotators with at least 10 answers.
+    """For every class the answers that come nearest to naming it alone, over annotators with 10 answers a class.
 
     The purity of annotator m's label k is A_m(k, k) over the sum of row k: 1 is an anchor.
     """
-    seen = np.flatnonzero(answers >= min(10, answers.max(initial=0)))
+    seen = np.flatnonzero(answers >= min(10 * model.n_classes, answers.max(initial=0)))
     rows = model.confusion[seen].sum(axis=2)
     purity = np.einsum("mkk->mk", model.confusion[seen]) / np.maximum(rows, 1e-300)  # (annotators, classes)
     out = []

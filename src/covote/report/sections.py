@@ -119,11 +119,11 @@ def _doubt_row(d: Doubt, *, truth: bool) -> Markup:
 
 def _vote(v: Votes) -> Markup:
     people = Markup(", ").join(
-        joined((name_of(a), tag("small", f" ({percent(q, 0)})")))
+        tag("span", name_of(a), tag("small", f" ({percent(q, 0)})"), class_="short")
         for a, q in zip(v.annotators, v.accuracies, strict=True)
     )
     more = f" and {whole(v.count - len(v.annotators))} more" if v.count > len(v.annotators) else ""
-    return tag("div", label_of(v.label), tag("small", f" × {whole(v.count)} "), Markup(people), more)
+    return tag("div", label_of(v.label), tag("small", f" × {whole(v.count)}: "), Markup(people), more)
 
 
 def convergence(facts: Facts, charts: Charts, drawings: Drawn | None) -> Markup:

@@ -132,7 +132,7 @@ def _whom(summary: Summary) -> str:
         return ""
     best, worst = max(busy, key=lambda f: f.bits), min(busy, key=lambda f: f.bits)
     text = f"Annotator {quoted(best.annotator)} tells most ({_quality(best)})"
-    if best is not worst:
+    if best.bits - worst.bits > 0.005:
         text += f", {quoted(worst.annotator)} least ({_quality(worst)})"
     return f"{text}."
 

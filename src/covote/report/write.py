@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +20,35 @@ from covote.report.facts import Facts
 from covote.report.page import page
 
 
+@dataclass(frozen=True)
+class Report:
+    """A report that was written: its files, and all it shows."""
+
+    files: tuple[Path, ...]
+    facts: Facts = field(repr=False)
+
+
 def write_report(
     estimator: Aggregator,
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | None,
     *,
     method: str | None = None,
     truth: Any = None,
     figures: str | os.PathLike[str] | None = None,
     **extras: Any,
-) -> Facts:
-    """Write the page to `path` and, on request, every chart as SVG and PNG into the folder `figures`.
+) -> Report:
+    """Write the page to `path` (None: no page) and, on request, every chart as SVG and PNG into the folder `figures`.
 
     `truth` is whatever `covote.load_truth` takes, or class codes of the items; `extras` are the fields of `Extras`.
     """
     facts = collect(estimator, method, Extras(truth=truth_codes(estimator, truth), **extras))
-    write_text(Path(path), page(facts))
+    files: list[Path] = []
+    if path is not None:
+        write_text(Path(path), page(facts))
+        files.append(Path(path))
     if figures is not None:
-        write_figures(charts(facts).values(), Path(figures))
-    return facts
+        files += write_figures(charts(facts).values(), Path(figures))
+    return Report(tuple(files), facts)
 
 
 def truth_codes(estimator: Aggregator, truth: Any) -> NDArray[np.int64] | None:
