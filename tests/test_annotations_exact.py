@@ -50,7 +50,12 @@ def check(loaded, table):
 
 
 @settings(deadline=None, max_examples=60)
-@given(TABLE, st.sampled_from(["\n", "\r\n"]), st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]), st.sampled_from(",\t;|"))
+@given(
+    TABLE,
+    st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]),
+    st.sampled_from(",\t;|"),
+)
 def test_text_survives_delimited_files(table, end, quoting, delimiter):
     if is_numeric(table.values()):
         return
@@ -98,7 +103,9 @@ def test_triples_hold_any_hashable_value(table):
     found = {(a.items[i], a.annotators[m]): a.classes[k] for i, m, k in zip(a.item, a.annotator, a.label, strict=True)}
     assert found == table
     firsts = {item: item for item, _, _ in reversed(triples)}
-    assert [(type(x), x) for x in a.items] == [(type(firsts[x]), firsts[x]) for x in dict.fromkeys(t[0] for t in triples)]
+    assert [(type(x), x) for x in a.items] == [
+        (type(firsts[x]), firsts[x]) for x in dict.fromkeys(t[0] for t in triples)
+    ]
 
 
 def is_text(values):
@@ -141,7 +148,14 @@ def test_types_survive_parquet_arrow_polars_and_duckdb(values, tmp_path):
     pa.parquet.write_table(table, tmp_path / "a.parquet")
     frame = pl.DataFrame(long_of(values))
     relation = duckdb.connect().from_arrow(table)
-    for given_table in (tmp_path / "a.parquet", table, frame, frame.lazy(), relation, list(zip(*long_of(values).values(), strict=True))):
+    for given_table in (
+        tmp_path / "a.parquet",
+        table,
+        frame,
+        frame.lazy(),
+        relation,
+        list(zip(*long_of(values).values(), strict=True)),
+    ):
         loaded = load(given_table)
         assert_same(loaded.annotations, values)
         back = loaded.item_table({"n": loaded.label_column(loaded.annotations.label[: loaded.annotations.n_items])})
@@ -188,7 +202,14 @@ def test_pandas_types_survive(column):
 
 def test_polars_types_survive():
     ids = pl.Series([3, 1, 3], dtype=pl.Int16)
-    for column in (ids, ids.cast(pl.UInt64), ids.cast(pl.Int128), ids.cast(pl.Float32), ids.cast(pl.String).cast(pl.Enum(["1", "3", "9"])), ids.cast(pl.Duration)):
+    for column in (
+        ids,
+        ids.cast(pl.UInt64),
+        ids.cast(pl.Int128),
+        ids.cast(pl.Float32),
+        ids.cast(pl.String).cast(pl.Enum(["1", "3", "9"])),
+        ids.cast(pl.Duration),
+    ):
         frame = pl.DataFrame({"item": column, "annotator": [1, 1, 2], "label": column})
         loaded = load(frame)
         table = loaded.item_table({"label": loaded.label_column(np.array([1, 0]))})
@@ -198,7 +219,12 @@ def test_polars_types_survive():
 
 def test_integers_with_gaps_stay_integers():
     columns = {"item": [1, 2, 2, 3], "annotator": [5, 5, 6, 6], "label": [10, None, 20, None]}
-    for table in (pl.DataFrame(columns), pa.table(columns), pd.DataFrame(columns, dtype="Int64"), duckdb.from_arrow(pa.table(columns))):
+    for table in (
+        pl.DataFrame(columns),
+        pa.table(columns),
+        pd.DataFrame(columns, dtype="Int64"),
+        duckdb.from_arrow(pa.table(columns)),
+    ):
         a = load(table).annotations
         assert (a.items.to_list(), a.annotators.to_list(), a.classes.to_list()) == ([1, 2], [5, 6], [10, 20])
         assert {type(x) for x in [*a.items, *a.classes]} == {int}
@@ -212,16 +238,30 @@ def test_json_values_keep_their_kinds(tmp_path):
     a = loaded.annotations
     assert [(type(x), x) for x in a.items] == [(type(r[0]), r[0]) for r in rows]
     assert [(type(x), x) for x in a.annotators] == [(str, "ann"), (int, 2), (bool, True), (bool, False)]
-    assert [row[0] for row in loaded.item_table({"n": list(range(5))}).fetchall()] == ["1", "1", "2.5", "10000000000000000000", "true"]
+    assert [row[0] for row in loaded.item_table({"n": list(range(5))}).fetchall()] == [
+        "1",
+        "1",
+        "2.5",
+        "10000000000000000000",
+        "true",
+    ]
     path.write_text('{"item": 7, "annotator": -1, "label": true}\n{"item": 8, "annotator": 1.5, "label": false}\n')
     a = load(path).annotations
     assert (a.items.to_list(), a.annotators.to_list(), a.classes.to_list()) == ([7, 8], [-1, 1.5], [False, True])
 
 
 def test_parquet_integers_of_every_width(tmp_path):
-    for name, low, high in (("int8", -(2**7), 2**7 - 1), ("uint8", 0, 255), ("int64", -(2**63), 2**63 - 1), ("uint64", 0, 2**64 - 1), ("int32", -5, 70000)):
+    for name, low, high in (
+        ("int8", -(2**7), 2**7 - 1),
+        ("uint8", 0, 255),
+        ("int64", -(2**63), 2**63 - 1),
+        ("uint64", 0, 2**64 - 1),
+        ("int32", -5, 70000),
+    ):
         column = pa.array([high, low, high], type=name)
-        pa.parquet.write_table(pa.table({"item": column, "annotator": [1, 1, 2], "label": column}), tmp_path / "a.parquet")
+        pa.parquet.write_table(
+            pa.table({"item": column, "annotator": [1, 1, 2], "label": column}), tmp_path / "a.parquet"
+        )
         loaded = load(tmp_path / "a.parquet")
         assert loaded.annotations.items.to_list() == [high, low]
         assert loaded.annotations.classes.to_list() == [low, high]
@@ -229,7 +269,9 @@ def test_parquet_integers_of_every_width(tmp_path):
 
 
 def test_huge_integers_of_duckdb():
-    relation = duckdb.connect().sql("SELECT 170141183460469231731687303715884105727::HUGEINT AS item, 1 AS annotator, 'a' AS label")
+    relation = duckdb.connect().sql(
+        "SELECT 170141183460469231731687303715884105727::HUGEINT AS item, 1 AS annotator, 'a' AS label"
+    )
     loaded = load(relation)
     assert loaded.annotations.items.to_list() == [2**127 - 1]
     assert loaded.item_table({"n": [1]}).fetchall() == [(2**127 - 1, 1)]

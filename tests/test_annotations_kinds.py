@@ -155,7 +155,9 @@ def test_standard_input(tmp_path, monkeypatch):
 def test_many_rows_of_integers_and_of_text(kind, tmp_path):
     rng = np.random.default_rng(0)
     pairs = rng.permutation(300 * 90)[:9000]
-    rows = [(int(p // 90) * 1000, int(p % 90) - 45, int(k)) for p, k in zip(pairs, rng.integers(0, 5, 9000), strict=True)]
+    rows = [
+        (int(p // 90) * 1000, int(p % 90) - 45, int(k)) for p, k in zip(pairs, rng.integers(0, 5, 9000), strict=True)
+    ]
     assert decoded(load(MAKERS[kind](rows, tmp_path)).annotations) == encode_slowly(rows)
     text = [(f"i{i}", f"a{a}", f"c{c}") for i, a, c in rows]
     assert decoded(load(MAKERS[kind](text, tmp_path)).annotations) == encode_slowly(text)
@@ -204,7 +206,9 @@ def rows_of(table, kind):
 
 def test_a_relation_stays_on_the_users_connection():
     con = duckdb.connect()
-    con.execute("CREATE TABLE votes AS SELECT 'i' || (n // 3) AS task, n % 3 AS worker, 'yes' AS label FROM range(9) t(n)")
+    con.execute(
+        "CREATE TABLE votes AS SELECT 'i' || (n // 3) AS task, n % 3 AS worker, 'yes' AS label FROM range(9) t(n)"
+    )
     found = load(con.table("votes")).item_table({"label": ["yes"] * 3})
     assert con.sql("SELECT v.task, count(*) FROM votes v JOIN found USING (task) GROUP BY 1 ORDER BY 1").fetchall() == [
         ("i0", 3), ("i1", 3), ("i2", 3),
@@ -238,3 +242,21 @@ def test_files_need_no_frame_library(tmp_path):
     paths = [str(MAKERS[kind](ROWS[:2], tmp_path)) for kind in ("csv", "jsonl", "parquet", "csv.zst")]
     done = subprocess.run([sys.executable, "-c", WITHOUT, *paths], capture_output=True, text=True, check=True)
     assert done.stdout == "[('01', 'cat', 0.0), ('1', 'cat', 0.0)] ['ann']\n" * 4
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("first", "number", "value"), ("code", "source", "wanted"), ("lost", "c1", "c0"), ('a "b"', "it's", "SELECT")],
+)
+@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl", "duckdb"])
+def test_columns_may_have_any_name(names, kind, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "NAMES", names)
+    roles = dict(zip(("item", "annotator", "label"), names, strict=True))
+    for rows in (ROWS, [(n, n % 3, n % 2) for n in range(9)]):
+        table = MAKERS[kind](rows, tmp_path)
+        loaded = load(table, duplicates="last", **roles)
+        if kind == "csv":
+            rows = [tuple(map(str, row)) for row in rows]
+        assert decoded(loaded.annotations) == encode_slowly(rows)
+        assert loaded.names == names
+        assert loaded.item_table({names[1]: [0] * loaded.annotations.n_items}).columns == list(names[:2])

@@ -69,23 +69,25 @@ def _run_number(starts: NDArray[np.bool_]) -> IntArray:
 
 def _encode_by_table(column: IntArray, low: int, high: int) -> Coded:
     span = high - low + 1
-    dtype = np.int16 if span < 2**15 else np.int32 if span < 2**31 else np.int64
-    table = np.full(span, NO_CODE, dtype=dtype)  # place of a value in the range -> its code
-    codes = np.empty(len(column), dtype=dtype)
-    met: list[IntArray] = []  # places in order of first appearance
-    count = 0
-    for start in range(0, len(column), BLOCK):
-        place = _subtract(column[start : start + BLOCK], low)
+    dtype = np.dtype(np.int16 if span < 2**15 else np.int32 if span < 2**31 else np.int64)
+    table: IntArray = np.full(span, NO_CODE, dtype=dtype)  # place of a value in the range -> its code
+    codes: IntArray = np.empty(len(column), dtype=dtype)
+    met: list[NDArray[np.int64]] = []  # places in order of first appearance
+    count = start = 0
+    step = 2**12  # small at first: most values turn up early, and new ones are sorted
+    while start < len(column):
+        place = _subtract(column[start : start + step], low)
         block = table[place]
         new = place[block < 0]
         if len(new):
             distinct, first = np.unique(new, return_index=True)
             distinct = distinct[np.argsort(first)]
-            table[distinct] = np.arange(count, count + len(distinct), dtype=dtype)
+            table[distinct] = np.arange(count, count + len(distinct))
             count += len(distinct)
             met.append(distinct)
             block = table[place]
-        codes[start : start + BLOCK] = block
+        codes[start : start + step] = block
+        start, step = start + step, min(2 * step, BLOCK)
     return Coded(codes, _add(np.concatenate(met), low, column.dtype))
 
 
@@ -101,9 +103,19 @@ def _add(place: IntArray, low: int, dtype: np.dtype[Any]) -> IntArray:
 def _encode_by_sorting(column: IntArray) -> tuple[IntArray, IntArray]:
     values, first, codes = np.unique(column, return_index=True, return_inverse=True)
     order = np.argsort(first)
-    rank = np.empty(len(order), dtype=np.int32 if len(order) < 2**31 else np.int64)
-    rank[order] = np.arange(len(order), dtype=rank.dtype)
+    rank: IntArray = np.empty(len(order), dtype=np.dtype(np.int32 if len(order) < 2**31 else np.int64))
+    rank[order] = np.arange(len(order))
     return rank[codes], values[order]
+
+
+def first_rows(codes: IntArray) -> IntArray:
+    """The row where each code appears first, for codes numbered by first appearance.
+
+    >>> first_rows(np.array([0, 1, 0, 2])).tolist()
+    [0, 1, 3]
+    """
+    highest = np.maximum.accumulate(codes)
+    return np.flatnonzero(np.append([True], highest[1:] > highest[:-1])) if len(codes) else np.empty(0, np.int64)
 
 
 def encode_objects(column: Iterable[Hashable]) -> Coded:

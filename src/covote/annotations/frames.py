@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covote.annotations.encode import Coded, check_finite, encode_integers, encode_objects
+from covote.annotations.encode import Coded, check_finite, encode_integers, encode_objects, first_rows
 from covote.annotations.native import to_list
 from covote.annotations.value import NO_CODE
 from covote.errors import InputError
@@ -103,13 +103,27 @@ def _encode_polars(column: Any) -> Coded:
         column = pl.select(pl.when(column.cast(pl.String) != "").then(column)).to_series()
     if column.dtype.is_integer() and column.dtype not in (pl.Int128, getattr(pl, "UInt128", pl.Int128)):
         return _scatter(encode_integers(column.drop_nulls().to_numpy()), column.is_not_null().to_numpy())
+    if column.dtype == pl.String and 20 * column.approx_n_unique() > len(column):
+        coded = _encode_hashes(column)
+        if coded is not None:
+            return coded
     frame = column.alias("value").to_frame()
     try:
         values = frame.drop_nulls().unique(maintain_order=True)
-        coded = frame.join(values.with_row_index("code"), on="value", how="left", maintain_order="left")
+        joined = frame.join(values.with_row_index("code"), on="value", how="left", maintain_order="left")
     except pl.exceptions.PolarsError:  # nested values
         return encode_objects(column.to_list())
-    return Coded(coded["code"].cast(pl.Int32).fill_null(NO_CODE).to_numpy(), values["value"])
+    return Coded(joined["code"].cast(pl.Int32).fill_null(NO_CODE).to_numpy(), values["value"])
+
+
+def _encode_hashes(column: Any) -> Coded | None:
+    """Code many distinct texts by their hashes, three times faster than by a join; None should two of them collide."""
+    valid = column.drop_nulls()
+    codes = encode_integers(valid.hash().to_numpy()).codes
+    values = valid[first_rows(codes)]
+    if not (values[codes] == valid).all():
+        return None
+    return _scatter(Coded(codes, values), column.is_not_null().to_numpy())
 
 
 def _encode_pyarrow(column: Any) -> Coded:
@@ -127,9 +141,11 @@ def _encode_pyarrow(column: Any) -> Coded:
     elif pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), null, column)
     try:
-        encoded = pa.chunked_array(column.dictionary_encode()).unify_dictionaries()
+        encoded = pa.chunked_array(column.dictionary_encode())
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):  # nested values
         return encode_objects(column.to_pylist())
+    if len({len(chunk.dictionary) for chunk in encoded.chunks}) > 1:  # PyArrow gives all chunks one dictionary
+        encoded = encoded.unify_dictionaries()
     if not encoded.num_chunks:
         return Coded(np.empty(0, np.int32), pa.array([], column.type))
     codes = np.concatenate([_indices(chunk) for chunk in encoded.chunks])

@@ -38,10 +38,16 @@ class Source:
 
 
 def connect() -> Any:
-    """A connection of our own, which spills to the system's folder for temporary files."""
+    """A connection of our own, which spills to the system's folder for temporary files.
+
+    Joins are taken as written: DuckDB does not know the length of a text file, and would hold it in memory instead of
+    the vocabulary it is joined with.
+    """
     import duckdb
 
-    return duckdb.connect(config={"temp_directory": str(Path(tempfile.gettempdir()) / "covote-spill")})
+    con = duckdb.connect(config={"temp_directory": str(Path(tempfile.gettempdir()) / "covote-spill")})
+    con.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")
+    return con
 
 
 def read_files(

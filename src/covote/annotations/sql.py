@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from covote.annotations.columns import ROLES, Long, Wide
 from covote.annotations.encode import Coded, check_finite, encode_integers
@@ -15,6 +16,7 @@ from covote.annotations.native import IntArray, to_list
 from covote.annotations.repeats import lost_id
 from covote.annotations.source import Source
 from covote.annotations.stored import StoredColumn, identifier, new_table
+from covote.annotations.value import NO_CODE
 from covote.annotations.wide import SMALL, check_cells
 from covote.errors import InputError
 
@@ -118,29 +120,34 @@ def _fetch_in_order(
     source: Source, columns: Sequence[Column], lists: dict[str, StoredColumn], condition: str
 ) -> list[Coded]:
     """Codes of columns that are integers or have few values, without a join, so that rows keep their order."""
-    whole = [column for column in columns if column.name not in lists]
-    spans = _spans(source, whole, condition)
-    parts = []
-    for position, column in enumerate(columns):
-        if column.name in lists:
-            expression = f"list_position({_as_list(lists[column.name])}, {column.sql})::USMALLINT"
-        else:
-            expression = _shifted(column, *spans[column.name])
-        parts.append(f"{expression} AS c{position}")
-    arrays = source.con.execute(f"SELECT {', '.join(parts)} FROM source WHERE {condition}").fetchnumpy()  # noqa: S608
+    spans = _spans(source, [column for column in columns if column.name not in lists], condition)
+    parts = [_expression(source, c, lists.get(c.name), spans.get(c.name, (0, 0))) for c in columns]
+    query = ", ".join(f"{part} AS c{position}" for position, part in enumerate(parts))
+    arrays = source.con.execute(f"SELECT {query} FROM source WHERE {condition}").fetchnumpy()  # noqa: S608
     out = []
     for position, column in enumerate(columns):
         array = arrays.pop(f"c{position}")
         if column.name in lists:
-            codes = np.asarray(np.ma.filled(array, 0)).astype(np.int16) - np.int16(1)
-            out.append(Coded(codes, lists[column.name]))
+            out.append(Coded(array, lists[column.name]))
         else:
-            out.append(_from_shifted(array, column, spans[column.name][0]))
+            out.append(_from_shifted(array, column, spans[column.name]))
     return out
 
 
-def _as_list(values: StoredColumn) -> str:
-    return f"(SELECT list(value ORDER BY code) FROM {values.table})"  # noqa: S608
+def _expression(source: Source, column: Column, values: StoredColumn | None, span: tuple[int, int]) -> str:
+    """SQL for small integers that stand for the values of a column; -1 where a label is missing."""
+    if values is not None:
+        name = f"list_{values.table}"
+        source.con.execute(f"SET VARIABLE {name} = (SELECT list(value ORDER BY code) FROM {values.table})")  # noqa: S608
+        size = "TINYINT" if len(values) < 2**7 else "SMALLINT" if len(values) < 2**15 else "INTEGER"
+        return f"coalesce(list_position(getvariable('{name}'), {column.sql}) - 1, -1)::{size}"
+    low, high = span
+    if high - low >= 2**31:
+        return column.sql
+    wide = "UBIGINT" if column.type == "UBIGINT" else "BIGINT"
+    shifted = f"({column.sql}::{wide} - {low}::{wide})::BIGINT"
+    size = "TINYINT" if high - low < 2**7 else "SMALLINT" if high - low < 2**15 else "INTEGER"
+    return f"coalesce({shifted}, -1)::{size}"
 
 
 def _spans(source: Source, columns: Sequence[Column], condition: str) -> dict[str, tuple[int, int]]:
@@ -152,47 +159,57 @@ def _spans(source: Source, columns: Sequence[Column], condition: str) -> dict[st
     return {column.name: (row[2 * i], row[2 * i + 1]) for i, column in enumerate(columns)}
 
 
-def _shifted(column: Column, low: int, high: int) -> str:
-    """The column less its least value, in the smallest type that holds it, since memory is what large tables cost."""
-    if column.type == "BOOLEAN":
-        return f"{column.sql}::UTINYINT"
-    if high - low >= 2**32:
-        return column.sql
-    wide = "UBIGINT" if column.type == "UBIGINT" else "BIGINT"
-    small = "UTINYINT" if high - low < 2**8 else "USMALLINT" if high - low < 2**16 else "UINTEGER"
-    return f"({column.sql}::{wide} - {low}::{wide})::{small}"
+def _from_shifted(array: Any, column: Column, span: tuple[int, int]) -> Coded:
+    """Integers less the least of them (-1: missing), or as they are when their range is vast -> codes."""
+    low, high = span
+    dtype = np.dtype(_INTEGERS.get(column.type, np.bool_))
+    if high - low >= 2**31:
+        absent = np.ma.getmaskarray(array)
+        coded = encode_integers(np.ma.getdata(array))
+        return coded if not absent.any() else Coded(np.where(absent, NO_CODE, coded.codes), coded.values).compact()
+    if column.role == "label" and high - low < 2**20:  # labels are sorted later, so their range will do
+        return Coded(array, _add(np.arange(high - low + 1), low, dtype)).compact()
+    coded = encode_integers(array)
+    if len(coded.values) and coded.values.min() < 0:
+        coded = coded.keep(coded.values >= 0)
+    return Coded(coded.codes, _add(coded.values, low, dtype))
 
 
-def _from_shifted(array: Any, column: Column, low: int) -> Coded:
-    absent = np.ma.getmaskarray(array) if np.ma.is_masked(array) else None
-    coded = encode_integers(np.ma.getdata(array))
-    if column.type == "BOOLEAN":
-        coded = replace(coded, values=coded.values.astype(bool))
-    elif coded.values.dtype != _INTEGERS[column.type] or low:
-        shift = 0 if array.dtype == _INTEGERS[column.type] and array.dtype.itemsize == 8 else low
-        values = coded.values.astype(np.uint64) + np.uint64(shift % 2**64)
-        coded = replace(coded, values=values.astype(_INTEGERS[column.type]))
-    return coded if absent is None else Coded(np.where(absent, -1, coded.codes), coded.values).compact()
+def _add(shifted: IntArray, low: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    # unsigned 64 bits wrap around, so the sum is right for every integer type
+    return (shifted.astype(np.uint64) + np.uint64(low % 2**64)).astype(dtype)
 
 
 def _vocabulary(source: Source, column: Column, label: Column) -> StoredColumn:
-    """The distinct values of a column, in order of first appearance, as a table."""
-    table = new_table()
-    source.con.execute(f"""
-        CREATE TABLE {table} AS
-        SELECT value, (row_number() OVER (ORDER BY first) - 1)::INTEGER AS code, first FROM (
-            SELECT {column.sql} AS value, min(row) AS first
-            FROM (SELECT *, row_number() OVER () AS row FROM source) WHERE {label.present} GROUP BY {column.sql})
-        ORDER BY code""")  # noqa: S608
+    """The distinct values of a column in the rows with a label, in order of first appearance, as a table."""
+    table = _distinct(source, column, label.present)
+    value = replace(column, name="value")
+    lost = source.rows(f"SELECT min(first) FROM {table} WHERE NOT {value.present}")[0][0]  # noqa: S608
+    if lost is not None:
+        raise InputError(lost_id(column.role, lost))
     if column.type in ("FLOAT", "DOUBLE"):
         check_finite([v for (v,) in source.rows(f"SELECT value FROM {table} WHERE isinf(value) LIMIT 1")], column.role)  # noqa: S608
     return StoredColumn(source.con, table, json_text=column.json_text)
 
 
+def _distinct(source: Source, column: Column, condition: str) -> str:
+    """A new table (value, code, first): first is the row, from 1, where a value appears first, and code its rank."""
+    table = new_table()
+    source.con.execute(f"""
+        CREATE TABLE {table} AS
+        SELECT value, (row_number() OVER (ORDER BY first) - 1)::INTEGER AS code, first FROM (
+            SELECT value, min(number) AS first FROM (
+                SELECT {column.sql} AS value, {condition} AS wanted, row_number() OVER () AS number FROM source)
+            WHERE wanted GROUP BY value)
+        ORDER BY code""")  # noqa: S608
+    return table
+
+
 def _check_ids(source: Source, column: Column, label: Column) -> None:
     lost = source.rows(f"""
-        SELECT min(row) FROM (SELECT *, row_number() OVER () AS row FROM source)
-        WHERE {label.present} AND NOT {column.present}""")[0][0]  # noqa: S608
+        SELECT min(number) FROM (
+            SELECT {label.present} AND NOT {column.present} AS lost, row_number() OVER () AS number FROM source)
+        WHERE lost""")[0][0]  # noqa: S608
     if lost is not None:
         raise InputError(lost_id(column.role, lost))
 
@@ -202,19 +219,15 @@ def _encode_joined(
 ) -> tuple[Coded, Coded, Coded]:
     """Codes by joining each column with its distinct values; the rows come in any order unless asked otherwise."""
     label = columns[2]
-    for column in columns[:2]:
-        _check_ids(source, column, label)
     stored = [_vocabulary(source, column, label) for column in columns[:2]]
     stored.append(labels if labels is not None else _vocabulary(source, label, label))
-    joins = " ".join(
-        f"JOIN {values.table} AS v{i} ON s.{column.sql} = v{i}.value"
-        for i, (column, values) in enumerate(zip(columns, stored, strict=True))
-    )
-    number = ", row_number() OVER () AS row" if in_order else ""
+    picked = ", ".join(f"{column.sql} AS c{i}" for i, column in enumerate(columns))
+    joins = " ".join(f"JOIN {values.table} AS v{i} ON s.c{i} = v{i}.value" for i, values in enumerate(stored))
+    number, inner = (", number", ", row_number() OVER () AS number") if in_order else ("", "")
     arrays = source.con.execute(f"""
-        SELECT v0.code AS c0, v1.code AS c1, v2.code AS c2 {", row" if in_order else ""}
-        FROM (SELECT * {number} FROM source) AS s {joins}""").fetchnumpy()  # noqa: S608
-    order = np.argsort(arrays.pop("row")) if in_order else slice(None)
+        SELECT v0.code AS c0, v1.code AS c1, v2.code AS c2 {number}
+        FROM (SELECT {picked} {inner} FROM source) AS s {joins}""").fetchnumpy()  # noqa: S608
+    order = np.argsort(arrays.pop("number")) if in_order else slice(None)
     coded = (Coded(arrays.pop(f"c{i}")[order], _values(source, columns[i], stored[i])) for i in range(3))
     item, annotator, answer = coded
     return item, annotator, answer
@@ -257,17 +270,11 @@ def _encode_items(source: Source, item: Column) -> Coded:
     """Item codes of all rows of a wide table, in order."""
     if _is_integer(item):
         return _fetch_in_order(source, [item], {}, "true")[0]
-    everything = replace(item, name=item.name)
-    table = new_table()
-    source.con.execute(f"""
-        CREATE TABLE {table} AS
-        SELECT value, (row_number() OVER (ORDER BY first) - 1)::INTEGER AS code FROM (
-            SELECT {everything.sql} AS value, min(row) AS first
-            FROM (SELECT *, row_number() OVER () AS row FROM source) WHERE {item.present} GROUP BY value)
-        ORDER BY code""")  # noqa: S608
+    table = _distinct(source, item, item.present)
     arrays = source.con.execute(f"""
-        SELECT coalesce(v.code, -1) AS code, row FROM (SELECT {item.sql} AS value, row_number() OVER () AS row FROM source) s
+        SELECT coalesce(v.code, -1) AS code, s.number
+        FROM (SELECT {item.sql} AS value, row_number() OVER () AS number FROM source) s
         LEFT JOIN {table} v ON s.value = v.value""").fetchnumpy()  # noqa: S608
     codes: IntArray = np.empty(len(arrays["code"]), dtype=np.int32)
-    codes[arrays["row"] - 1] = arrays["code"]
+    codes[arrays["number"] - 1] = arrays["code"]
     return Coded(codes, StoredColumn(source.con, table, json_text=item.json_text))

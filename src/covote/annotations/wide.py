@@ -1,4 +1,4 @@
-"""Columns of label codes, one an annotator, or their matrix, a row an item -> Annotations."""
+"""Columns of label codes, one an annotator, with a row an item -> Annotations."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from covote.annotations.classes import order_classes
 from covote.annotations.encode import Coded
 from covote.annotations.native import IntArray, to_list
 from covote.annotations.repeats import lost_id, settle
-from covote.annotations.value import BLOCK, NO_CODE, Annotations, Vocabulary, answer_dtype
+from covote.annotations.value import NO_CODE, Annotations, Vocabulary, answer_dtype
 from covote.errors import ColumnError, InputError
+
+ROWS = 2**14
+"""Rows handled at a time, few enough to stay in the cache while they are filled column by column."""
 
 SMALL = 100
 """A table is taken for wide by itself only when its cells hold at most this many distinct labels."""
@@ -30,15 +34,59 @@ def annotations_from_wide(
     """
     merged = _merge([to_list(column.values) for column in cells])
     ordered = order_classes(Coded(np.arange(len(merged)), list(merged.values())), classes)
-    code_of = {value: int(code) for value, code in zip(merged, ordered.codes, strict=True)}
-    dtype = np.int8 if len(ordered.values) < 2**7 else np.int16 if len(ordered.values) < 2**15 else np.int32
-    tables = [np.array([code_of[v] for v in to_list(c.values)] + [NO_CODE], dtype=dtype) for c in cells]
-    matrix = np.empty((len(items.codes), len(cells)), dtype=dtype)
-    for start in range(0, len(matrix), 2**14):  # in blocks that stay in the cache while they are filled by columns
-        block = slice(start, start + 2**14)
-        for position, (column, table) in enumerate(zip(cells, tables, strict=True)):
-            matrix[block, position] = table[column.codes[block]]
-    return from_matrix(matrix, items, annotators, ordered.values, duplicates=duplicates)
+    code_of = dict(zip(merged, ordered.codes.tolist(), strict=True))
+    tables = [np.array([code_of[v] for v in to_list(c.values)] + [NO_CODE], dtype=np.int32) for c in cells]
+    items, cells = _without_lost(items, cells, tables)
+    if len(items.values) < len(items.codes):  # an item in two rows
+        return _settle(items, cells, tables, annotators, ordered.values, duplicates)
+    offsets = np.zeros(len(items.codes) + 1, dtype=np.int64)
+    answer = np.empty(len(items.codes) * len(cells), dtype=answer_dtype(len(cells), len(ordered.values)))
+    end = 0
+    for start in range(0, len(items.codes), ROWS):
+        block = _answers(start, cells, tables, len(ordered.values))  # (rows, annotators)
+        answered = block >= 0
+        flat = block.reshape(-1) if answered.all() else block[answered]
+        answer[end : end + len(flat)] = flat
+        offsets[start + 1 : start + 1 + len(block)] = answered.sum(axis=1) if len(flat) < block.size else block.shape[1]
+        end += len(flat)
+    np.cumsum(offsets, out=offsets)
+    answer = answer if end == len(answer) else answer[:end].copy()
+    return Annotations(offsets, answer, Vocabulary(items.values), Vocabulary(annotators), Vocabulary(ordered.values))
+
+
+def _answers(start: int, cells: Sequence[Coded], tables: Sequence[IntArray], n_classes: int) -> NDArray[np.int32]:
+    """`annotator * n_classes + label` of a block of rows, -1 for no answer."""
+    rows = len(cells[0].codes[start : start + ROWS])
+    block = np.empty((rows, len(cells)), dtype=np.int32)
+    for position, (column, table) in enumerate(zip(cells, tables, strict=True)):
+        block[:, position] = np.where(table < 0, NO_CODE, table + position * n_classes)[
+            column.codes[start : start + ROWS]
+        ]
+    return block
+
+
+def _without_lost(items: Coded, cells: Sequence[Coded], tables: Sequence[IntArray]) -> tuple[Coded, Sequence[Coded]]:
+    """Drop rows without an item, which must be empty."""
+    lost = items.codes < 0
+    if not lost.any():
+        return items, cells
+    for column, table in zip(cells, tables, strict=True):
+        wrong = lost & (table[column.codes] >= 0)
+        if wrong.any():
+            raise InputError(lost_id("item", int(np.argmax(wrong)) + 1))
+    return items.rows(~lost), [column.rows(~lost) for column in cells]
+
+
+def _settle(
+    items: Coded, cells: Sequence[Coded], tables: Sequence[IntArray], annotators: Any, classes: Any, duplicates: str
+) -> Annotations:
+    labels = [table[column.codes] for column, table in zip(cells, tables, strict=True)]
+    rows = [np.flatnonzero(label >= 0) for label in labels]
+    annotator = np.repeat(np.arange(len(cells)), [len(row) for row in rows])
+    label = np.concatenate([label[row] for label, row in zip(labels, rows, strict=True)])
+    return settle(
+        items.rows(np.concatenate(rows)), Coded(annotator, annotators), Coded(label, classes), duplicates=duplicates
+    )
 
 
 def _merge(columns: Sequence[list[Any]]) -> dict[Any, Any]:
@@ -50,38 +98,6 @@ def _merge(columns: Sequence[list[Any]]) -> dict[Any, Any]:
             if isinstance(known, float) and isinstance(value, int):
                 merged[value] = value
     return merged
-
-
-def from_matrix(matrix: IntArray, items: Coded, annotators: Any, classes: Any, *, duplicates: str) -> Annotations:
-    """Label codes of shape (items, annotators), -1 for no answer -> Annotations.
-
-    >>> items = Coded(np.arange(2), ["x", "y"])
-    >>> a = from_matrix(np.array([[0, -1], [-1, -1]]), items, ["p", "q"], ["cat"], duplicates="error")
-    >>> a.offsets.tolist(), a.answer.tolist(), a.n_annotators
-    ([0, 1, 1], [0], 2)
-    """
-    answered = matrix >= 0
-    count = np.count_nonzero(answered, axis=1)
-    lost = items.codes < 0
-    if lost.any():
-        if count[lost].any():
-            raise InputError(lost_id("item", int(np.argmax(lost & (count > 0))) + 1))
-        return from_matrix(matrix[~lost], items.rows(~lost), annotators, classes, duplicates=duplicates)
-    if len(items.values) < len(matrix):  # an item in two rows
-        row, column = np.nonzero(answered)
-        label = Coded(matrix[row, column], classes)
-        return settle(items.rows(row), Coded(column, annotators), label, duplicates=duplicates)
-    offsets = np.zeros(len(matrix) + 1, dtype=np.int64)
-    np.cumsum(count, out=offsets[1:])
-    dtype = answer_dtype(matrix.shape[1], len(classes))
-    answer = np.empty(int(offsets[-1]), dtype=dtype)
-    base = np.arange(matrix.shape[1], dtype=dtype) * dtype(len(classes))  # (annotators,)
-    step = max(BLOCK // max(matrix.shape[1], 1), 1)
-    for start in range(0, len(matrix), step):
-        block = matrix[start : start + step].astype(dtype) + base
-        stop = min(start + step, len(matrix))
-        answer[offsets[start] : offsets[stop]] = block[answered[start:stop]]
-    return Annotations(offsets, answer, Vocabulary(items.values), Vocabulary(annotators), Vocabulary(classes))
 
 
 def check_cells(labels: Sequence[Iterable[Hashable]], names: Sequence[Hashable]) -> None:
