@@ -173,3 +173,38 @@ def test_import_covote_loads_nothing_heavy():
         "'rich', 'sklearn', 'pyspark', 'dask', 'altair'} & set(sys.modules); assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "PYTHONPATH": str(ROOT / "src")})
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "polars"])
+def test_every_engine_writes_the_same_labels(covote, tmp_path, engine):
+    code, out, err = covote("aggregate", EXAMPLE, "-o", "here", "-m", "multispa-ds")
+    assert (code, err) == (0, "")
+    code, there, err = covote("aggregate", EXAMPLE, "-o", "there", "-m", "multispa-ds", "--engine", engine)
+    assert (code, err) == (0, "")
+    assert out.replace("here/", "there/") == there
+    assert labels_in(tmp_path / "here") == labels_in(tmp_path / "there")
+
+
+def labels_in(folder):
+    return sorted(line.rsplit(",", 1)[0] for line in (folder / "labels.csv").read_text().splitlines())
+
+
+def test_counting_first_and_labelling_later(covote, tmp_path):
+    header, *rows = EXAMPLE.read_text().splitlines()
+    for part in range(2):  # rows are sorted by item, so both parts hold whole items
+        half = [r for r in rows if int(r[5:9]) % 2 == part]
+        (tmp_path / f"part{part}.csv").write_text("\n".join([header, *half]) + "\n")
+    assert covote("count", "part0.csv", "part1.csv", "--by-file", "-o", "counts.npz")[0] == 0
+    code, _, err = covote("aggregate", "--counts", "counts.npz", EXAMPLE, "-m", "multispa", "-o", "later")
+    assert (code, err) == (0, "")
+    assert covote("aggregate", EXAMPLE, "-m", "multispa", "-o", "whole")[0] == 0
+    assert labels_in(tmp_path / "later") == labels_in(tmp_path / "whole")
+    code, _, err = covote("aggregate", "--counts", "counts.npz", EXAMPLE, "-m", "mv-ds")
+    assert (code, err.startswith("Error: Only multispa and multispa-kl learn from counts alone.")) == (2, True)
+
+
+def test_engine_options_are_checked(covote, votes):
+    code, _, err = covote("aggregate", votes, "--engine", "cobol")
+    assert (code, err) == (2, "Error: Option --engine must be one of auto, memory, duckdb, polars, spark, got 'cobol'.\n")
+    code, _, err = covote("aggregate", votes, "--engine", "duckdb", "--memory-limit", "lots")
+    assert (code, err) == (2, "Error: Option --memory-limit needs a size such as 4GB, got 'lots'.\n")

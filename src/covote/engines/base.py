@@ -36,6 +36,18 @@ class Moments:
     triple_items: float  # items with answers from all three
 
 
+@dataclass(frozen=True, eq=False)
+class LabelFacts:
+    """What a summary tells of the labels, without the items themselves."""
+
+    items: NDArray[np.int64]  # (classes,): items given this label
+    mass: Floats  # (classes,): sum of probabilities
+    uncertain: int  # items whose label is less probable than asked
+    tied: int  # items with several most probable classes
+    single: int  # items with one answer
+    confidence: float  # sum of the probabilities of the chosen labels
+
+
 class Engine(Protocol):
     """Counts and labels; every method of the library runs on every engine."""
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import abc
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from covote.counts import PairCounts
 from covote.engines.base import Engine
 from covote.engines.memory import MemoryEngine
 from covote.estimators.base import Aggregator
-from covote.estimators.tables import is_distributed, open_frame, read_table
+from covote.estimators.tables import is_distributed, match_annotations, open_frame, read_table
 from covote.model import Fit, Progress
 
 
@@ -43,6 +43,13 @@ class CountsAggregator(Aggregator, abc.ABC):
         counts = count_pairs(chunk, threads=self.threads, **reading)
         before = getattr(self, "counts_", None)
         return self.fit_counts(counts if before is None else before + counts, progress=progress)
+
+    def label(self, table: Any, **reading: Any) -> Self:
+        """Hold the labels of this table by what was learnt, as if it had been fitted on it."""
+        loaded, _ = read_table(table, None, reading)
+        matched = match_annotations(loaded.annotations, self.annotators_, self.classes_)
+        engine = MemoryEngine(matched, threads=self.threads)
+        return self._learn(engine, replace(loaded, annotations=matched, labels=None), None, run=lambda *_: self.fit_)
 
 
 def count_pairs(table: Any, *, threads: int | None = None, **reading: Any) -> PairCounts:

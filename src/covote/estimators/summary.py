@@ -7,9 +7,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from covote.engines.base import LabelFacts
 from covote.estimators.base import Aggregator
+from covote.labels import TIE
 from covote.methods.shrinkage import Shrinkage
 from covote.model import Model, Status, columns, normalised
 
@@ -64,21 +65,22 @@ class Summary:
 
 
 def summarise(estimator: Aggregator, method: str) -> Summary:
-    """The facts of a fit."""
-    a, fit = estimator.loaded_.annotations, estimator.fit_
-    posterior, codes = estimator.posterior_, estimator.codes_
-    per_item = np.diff(a.offsets)
+    """The facts of a fit, whether its answers are in memory or stayed in their frame."""
+    engine, fit = estimator.engine_, estimator.fit_
+    facts = engine.label_facts(fit.scores, UNCERTAIN) if estimator.on_frame_ else _label_facts(estimator)
+    n = max(engine.n_items, 1)
+    classes = zip(engine.classes, facts.items.tolist(), (facts.mass / n).tolist(), strict=True)
     return Summary(
         method=method,
-        n_items=a.n_items,
-        n_annotators=a.n_annotators,
-        n_labels=a.n_labels,
-        classes=_class_facts(list(a.classes), codes, posterior),
+        n_items=engine.n_items,
+        n_annotators=len(engine.annotators),
+        n_labels=round(float(engine.label_counts().sum())),
+        classes=tuple(ClassFacts(*row) for row in classes),
         annotators=annotator_facts(estimator),
-        uncertain_items=int((estimator.confidence_ < UNCERTAIN).sum()),
-        tied_items=int(((posterior >= posterior.max(axis=1, keepdims=True) - 1e-9).sum(axis=1) > 1).sum()),
-        single_answer_items=int((per_item <= 1).sum()),
-        expected_error=float(1 - estimator.confidence_.mean()),
+        uncertain_items=facts.uncertain,
+        tied_items=facts.tied,
+        single_answer_items=facts.single,
+        expected_error=1 - facts.confidence / n,
         status=fit.status.value,
         converged=fit.status is not Status.LIMIT,
         iterations=fit.n_iter,
@@ -86,11 +88,17 @@ def summarise(estimator: Aggregator, method: str) -> Summary:
     )
 
 
-def _class_facts(
-    names: list[Hashable], codes: NDArray[np.int64], posterior: NDArray[np.float64]
-) -> tuple[ClassFacts, ...]:
-    items, share = np.bincount(codes, minlength=len(names)), posterior.mean(axis=0)
-    return tuple(ClassFacts(n, int(i), float(s)) for n, i, s in zip(names, items, share, strict=True))
+def _label_facts(estimator: Aggregator) -> LabelFacts:
+    a, posterior, codes = estimator.loaded_.annotations, estimator.posterior_, estimator.codes_
+    tied = (posterior >= posterior.max(axis=1, keepdims=True) - TIE).sum(axis=1) > 1
+    return LabelFacts(
+        np.bincount(codes, minlength=a.n_classes),
+        posterior.sum(axis=0),
+        int((estimator.confidence_ < UNCERTAIN).sum()),
+        int(tied.sum()),
+        int((np.diff(a.offsets) == 1).sum()),
+        float(estimator.confidence_.sum()),
+    )
 
 
 def annotator_facts(estimator: Aggregator) -> tuple[AnnotatorFacts, ...]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from covote.annotations.columns import Long, choose, find
 from covote.annotations.truth import Truth
 from covote.counts import PairCounts
-from covote.engines.base import ExpectedCounts, Moments
+from covote.engines.base import ExpectedCounts, LabelFacts, Moments
 from covote.engines.frame import answers as data
 from covote.engines.frame import plans
 from covote.engines.frame.backends import beside, fetched, opened, plan_text
@@ -168,6 +168,25 @@ class FrameEngine:
             *(nw.col(f"p{k}").alias(name) for k, name in shown),
         )
         return out.to_native()
+
+    def label_facts(self, scores: Scores, uncertain: float) -> LabelFacts:
+        """Counts for a summary; an item is uncertain where its label is less probable than `uncertain`."""
+        K = len(self.classes)
+        favour = favoured(self._votes)
+        plan = plans.fact_plan(plans.label_plan(self._posterior_plan(scores), favour), K, uncertain)
+        found = fetched(plan)
+        items = np.zeros(K, np.int64)
+        items[favour[_ints(found["rank"])]] = _ints(found["n"])
+        mass = np.array([float(found[f"p{k}"].sum()) for k in range(K)])
+        single = fetched(plans.single_plan(self._answers))["n"]
+        return LabelFacts(
+            items,
+            mass,
+            int(found["uncertain"].sum()),
+            int(found["tied"].sum()),
+            int(single[0]) if len(single) else 0,
+            float(found["confidence"].sum()),
+        )
 
     @property
     def _votes(self) -> Floats:

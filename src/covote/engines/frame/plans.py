@@ -130,6 +130,29 @@ def label_plan(posterior: Lazy, favour: NDArray[np.int64]) -> Lazy:
     return row_by_row(posterior, lambda frame: _after(frame, steps))
 
 
+def fact_plan(labelled: Lazy, n_classes: int, uncertain: float) -> Lazy:
+    """Per chosen class: items, how many are uncertain or tied, sums of confidence and of probabilities."""
+    classes = [f"p{k}" for k in range(n_classes)]
+    one, none = nw.lit(1), nw.lit(0)
+    near = [nw.when(nw.col(p) >= nw.col("best") - TIE).then(one).otherwise(none) for p in classes]
+    steps = [
+        [nw.sum_horizontal(*near).alias("near")],
+        [
+            nw.when(nw.col("near") > 1).then(one).otherwise(none).alias("tied"),
+            nw.when(nw.col("confidence") < uncertain).then(one).otherwise(none).alias("uncertain"),
+            nw.lit(1).alias("n"),
+        ],
+    ]
+    rows = row_by_row(labelled, lambda frame: _after(frame, steps))
+    return rows.group_by("rank").agg(nw.col(name).sum() for name in ("n", "tied", "uncertain", "confidence", *classes))
+
+
+def single_plan(answers: Lazy) -> Lazy:
+    """How many items have one answer."""
+    sizes = answers.group_by("item").agg(nw.len().alias("size"))
+    return sizes.filter(nw.col("size") == 1).select(nw.len().alias("n"))
+
+
 def cell_plan(answers: Lazy, groups: Lazy) -> Lazy:
     """Per item, group of annotators and label: the `share` of the group's answers; `groups` maps row to both."""
     cells = answers.join(groups, on="row").group_by("item", "group", "what").agg(nw.len().alias("n"))
