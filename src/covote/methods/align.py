@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from covote.counts import PairCounts
 from covote.model import columns
 
 Floats = NDArray[np.float64]
+
+_FEW = 5
 
 
 def best_order(gain: Floats) -> NDArray[np.intp]:
@@ -20,8 +23,17 @@ def best_order(gain: Floats) -> NDArray[np.intp]:
     >>> best_order(np.array([[0.1, 0.9], [0.8, 0.3]])).tolist()
     [1, 0]
     """
-    rows, order = linear_sum_assignment(gain, maximize=True)
-    return np.asarray(order[np.argsort(rows)])
+    if len(gain) <= _FEW:  # trying all orders is quicker than importing the solver
+        orders = _all_orders(len(gain))
+        return np.asarray(orders[np.argmax(gain[np.arange(len(gain)), orders].sum(axis=1))])
+    from scipy.optimize import linear_sum_assignment
+
+    return np.asarray(linear_sum_assignment(gain, maximize=True)[1])
+
+
+@cache
+def _all_orders(n: int) -> NDArray[np.intp]:
+    return np.array(list(permutations(range(n))), dtype=np.intp).reshape(-1, n)
 
 
 def align_by_diagonal(found: Mapping[int, Floats]) -> dict[int, Floats]:
