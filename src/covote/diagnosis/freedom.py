@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from covote.diagnose.flatness import FlatSpace
+from covote.diagnosis.flatness import FlatSpace
 from covote.engines.base import Engine
 from covote.model import Model
 

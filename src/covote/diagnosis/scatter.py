@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 from scipy.spatial import ConvexHull, QhullError
 
-from covote.diagnose.flatness import tangent_basis
+from covote.diagnosis.flatness import tangent_basis
 
 Floats = NDArray[np.float64]
 

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covote.counts import PairCounts
-from covote.diagnose.anchors import Anchors, anchors
-from covote.diagnose.flatness import FlatSpace, flat_space
-from covote.diagnose.freedom import Curvature, Freedom, curvature_of, freedom
-from covote.diagnose.overlap import Overlap
-from covote.diagnose.scatter import Scatter, scatter
+from covote.diagnosis.anchors import Anchors, anchors
+from covote.diagnosis.flatness import FlatSpace, flat_space
+from covote.diagnosis.freedom import Curvature, Freedom, curvature_of, freedom
+from covote.diagnosis.overlap import Overlap
+from covote.diagnosis.scatter import Scatter, scatter
 from covote.engines.base import Engine
 from covote.model import Model
 

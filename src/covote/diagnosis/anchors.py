@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covote.counts import PairCounts
-from covote.diagnose.calculators import anchor_bound
+from covote.diagnosis.calculators import anchor_bound
 from covote.methods.trust import trusted_blocks
 from covote.model import Model
 
