@@ -48,7 +48,7 @@ EXPERIMENT = Experiment(
     table=_table,
     grids=(
         GridLayout("Error in percent, the paper's protocol", PAPER, "error", 2),
-        GridLayout("Seconds, the paper's protocol", PAPER, "seconds", 3),
+        GridLayout("Processor seconds, the paper's protocol", PAPER, "seconds", 3),
         GridLayout(
             "Error in percent, all annotators, the same settings",
             EVERYBODY,
@@ -63,7 +63,7 @@ EXPERIMENT = Experiment(
             2,
             "With the 90 % interval of each error.",
         ),
-        GridLayout("Seconds, all annotators, covote's defaults", DEFAULT, "seconds", 3),
+        GridLayout("Processor seconds, all annotators, covote's defaults", DEFAULT, "seconds", 3),
     ),
     same=(
         "The five sets, the annotators kept (30 on bluebird, the 52 with at least 45 labels on dog, all on the "

@@ -29,9 +29,11 @@ class ResultCache:
     ({'error': 0.5}, None)
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, fresh: bool = False) -> None:
         self.path = folder / "results.jsonl"
         self._known, self._torn = _read(self.path)
+        if fresh:  # what is measured now is added, and counts from then on
+            self._known.clear()
 
     def get(self, settings: Mapping[str, Any]) -> dict[str, Any] | None:
         """What was measured under these settings by this very code, or None."""

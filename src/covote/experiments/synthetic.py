@@ -61,7 +61,7 @@ EXPERIMENT = Experiment(
             "Half of these annotators are worse than chance, and the names of the classes can only come from what "
             "annotators say.",
         ),
-        GridLayout("Seconds, mean over p", "", "seconds", 3, averaged=True),
+        GridLayout("Processor seconds, mean over p", "", "seconds", 3, averaged=True),
     ),
     same=(
         "N = 10,000 items, M = 25 annotators, K = 3 classes, matrices drawn as in case 2, prior uniform or (1/6, "

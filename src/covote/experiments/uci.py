@@ -48,7 +48,7 @@ EXPERIMENT = Experiment(
     table=_table,
     grids=(
         GridLayout("Error in percent", "", "error", 2),
-        GridLayout("Seconds, mean over p", "", "seconds", 3, averaged=True),
+        GridLayout("Processor seconds, mean over p", "", "seconds", 3, averaged=True),
     ),
     same=(
         "The three sets with the paper's number of items and classes, ten classifiers of the paper's code "
