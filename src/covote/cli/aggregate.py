@@ -66,15 +66,15 @@ def aggregate(
     estimator = make(method, **{"threads": threads, **o.method_options(settings)})
     reading = o.reading(item, annotator, label, columns, shape, duplicates, delimiter)
     place = choose_engine(engine, files, gold, shape)
-    bar, move = o.progress_bar(f"Fitting {method}")
+    bar = o.Bar(f"Fitting {method}")
     with bar:
         if counts is not None:
-            learn_from_counts(estimator, counts, o.table_argument(files), reading, move)
+            learn_from_counts(estimator, counts, o.table_argument(files), reading, bar.move)
         elif place != "memory":
             job = Elsewhere(estimator, place, memory_limit, Path(output), format, probabilities)
-            summary, written = job.run(o.table_argument(files), gold, reading, move)
+            summary, written = job.run(o.table_argument(files), gold, reading, bar.move)
         else:
-            estimator.fit(o.table_argument(files), gold=gold, progress=move, **reading)
+            estimator.fit(o.table_argument(files), gold=gold, progress=bar.move, **reading)
         if place == "memory" or counts is not None:
             summary = summarise(estimator, method)
             written = write_results(estimator, summary, Path(output), format, probabilities=probabilities)

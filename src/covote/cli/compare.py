@@ -45,9 +45,9 @@ def compare(
     codes = None if truth is None else load_truth(truth).codes(loaded.annotations)
     names = None if methods is None else [m.strip() for m in methods.split(",") if m.strip()]
     check_names(names)
-    bar, _ = o.progress_bar("Comparing")
+    bar = o.Bar("Comparing")
     with bar:
-        trials = run(loaded, truth=codes, methods=names, on_start=lambda m: bar.update(bar.task_ids[0], description=m))
+        trials = run(loaded, truth=codes, methods=names, on_start=bar.rename)
     if json_:
         typer.echo(json.dumps([facts(t) for t in trials], indent=2))
     else:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from typing import Annotated, Any
+import sys
+from typing import Annotated, Any, Self
 
 import typer
 
@@ -90,24 +90,35 @@ def check_choice(name: str, value: str, choices: tuple[str, ...]) -> str:
     return value
 
 
-def progress_bar(title: str) -> tuple[Any, Callable[[int, int, float], None]]:
-    """A context manager that draws a bar on standard error when that is a terminal, and the callback that moves it."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+class Bar:
+    """A progress bar on standard error while the work goes on; draws nothing where that is no terminal."""
 
-    console = Console(stderr=True)
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed}/{task.total}"),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-    task = bar.add_task(title, total=None)
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self._drawn: Any = None
 
-    def move(done: int, limit: int, _: float) -> None:
-        bar.update(task, completed=done, total=limit)
+    def __enter__(self) -> Self:
+        if sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    return bar, move
+            shown = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}"), TimeElapsedColumn())
+            self._drawn = Progress(*shown, console=Console(stderr=True), transient=True)
+            self._drawn.add_task(self._title, total=None)
+            self._drawn.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._drawn is not None:
+            self._drawn.stop()
+
+    def move(self, done: int, limit: int, value: float) -> None:
+        """Called by the loop after each iteration."""
+        del value
+        if self._drawn is not None:
+            self._drawn.update(self._drawn.task_ids[0], completed=done, total=limit)
+
+    def rename(self, title: str) -> None:
+        """Say what is being done now."""
+        if self._drawn is not None:
+            self._drawn.update(self._drawn.task_ids[0], description=title)

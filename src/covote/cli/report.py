@@ -48,7 +48,7 @@ def report(
     from covote.report.saved import relabelled
 
     reading = o.reading(item, annotator, label, columns, shape, duplicates, delimiter)
-    bar, _ = o.progress_bar("Writing the report")
+    bar = o.Bar("Writing the report")
     with bar:
         estimator = relabelled(load_model(model), o.table_argument(files), **reading)
         name = f"the model {Path(model).name}"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from covote.cli import options as o
+from covote.errors import InputError
 
 if TYPE_CHECKING:
     from covote.experiments.grid import Cell, Grid
@@ -56,7 +57,7 @@ def reproduce(
     from covote.experiments.cache import ResultCache
     from covote.experiments.results import reproduce as run
 
-    names = PARTS if o.check_choice("what", what, (*PARTS, "all")) == "all" else (what,)
+    names = _chosen(what)
     if fetch:
         _fetch_missing(names)
     kept = ResultCache(cache or cache_folder() / "results", fresh=fresh)
@@ -73,6 +74,13 @@ def reproduce(
     _show(results)
     written = write(results, Path(output), docs)
     typer.echo("Written: " + ", ".join(map(str, written)))
+
+
+def _chosen(what: str) -> tuple[str, ...]:
+    if what not in (*PARTS, "all"):
+        msg = f"There is no experiment '{what}'. Experiments are: {', '.join(PARTS)}, all."
+        raise InputError(msg)
+    return PARTS if what == "all" else (what,)
 
 
 def write(results: Results, folder: Path, docs: Path | None = None) -> list[Path]:
