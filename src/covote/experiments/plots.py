@@ -129,10 +129,11 @@ def _beside(values: list[Spec], title: str, order: Sequence[str], *, width: int,
     """
     votes = max((v["value"] for v in values if v["method"] == "majority-vote"), default=100.0)
     low, high = (f(v["value"] for v in values) for f in (min, max))
-    scale = {"domain": [0.9 * low, max(min(1.05 * high, 2 * votes), 1.1 * low, 0.01)], "clamp": True, "nice": False}
-    shown = [m for m in order if any(v["method"] == m for v in values)]
+    end = max(min(high, 2 * votes), 1.1 * low, 0.01)
+    margin = 0.06 * (end - low)
+    scale = {"domain": [low - margin, end + margin], "clamp": True, "nice": False}
     axis = {"grid": True, "ticks": False, "labels": first}
-    y = {"field": "method", "type": "nominal", "scale": {"domain": shown}, "title": None, "axis": axis}
+    y = {"field": "method", "type": "nominal", "scale": {"domain": list(order)}, "title": None, "axis": axis}
     x = {"field": "value", "type": "quantitative", "title": None, "scale": scale, "axis": {"tickCount": 4}}
     line = {
         "mark": {"type": "line", "color": "var(--grid)", "strokeWidth": 2},
@@ -153,10 +154,14 @@ def _beside(values: list[Spec], title: str, order: Sequence[str], *, width: int,
     }
 
 
+def _present(values: list[Spec]) -> list[str]:
+    return [m for m in (*METHODS, *REFERENCES) if any(v["method"] == m for v in values)]
+
+
 def _amt(rows: Sequence[Row]) -> Plot:
     values = _values(rows, "error", PAPER)
-    sets = list(dict.fromkeys(v["set"] for v in values))
-    charts = [_beside([v for v in values if v["set"] == s], s, METHODS, width=115, first=s == sets[0]) for s in sets]
+    sets, order = list(dict.fromkeys(v["set"] for v in values)), _present(values)
+    charts = [_beside([v for v in values if v["set"] == s], s, order, width=115, first=s == sets[0]) for s in sets]
     text = "Error of every method on the five Mechanical Turk sets, covote's beside the paper's."
     return Plot("amt", f"Mechanical Turk: error in percent. {_HOW}", text, {"hconcat": charts, "spacing": 14})
 
@@ -164,7 +169,7 @@ def _amt(rows: Sequence[Row]) -> Plot:
 def _uci(rows: Sequence[Row]) -> Plot:
     values = _values(rows, "error")
     sets, levels = (list(dict.fromkeys(v[key] for v in values)) for key in ("set", "level"))
-    order = (*METHODS, *REFERENCES)
+    order = _present(values)
     lines = [
         {
             "hconcat": [
@@ -181,7 +186,7 @@ def _uci(rows: Sequence[Row]) -> Plot:
 
 
 def _colour(methods: Sequence[str]) -> Spec:
-    shown = [m for m in METHODS if m in methods] + [m for m in REFERENCES if m in methods]
+    shown = [m for m in (*METHODS, *REFERENCES) if m in methods]
     colours = [_COLOURS.get(m, "var(--ink)") for m in shown]
     scale = {"domain": shown, "range": colours}
     legend = {"symbolType": "stroke", "symbolOpacity": 1, "symbolStrokeWidth": 3}
