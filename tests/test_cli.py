@@ -113,6 +113,8 @@ BAD = {
     "column.csv": ("thing,person,verdict\nx,a,1\nx,b,2\ny,a,1\n", None),
     "conflict.csv": ("item,annotator,label\nx,ann,1\nx,ann,2\n", "duplicates"),
     "nothing.csv": ("item,annotator,label\nx,ann,\n", None),
+    "one_annotator.csv": ("item,annotator,label\nx,ann,1\ny,ann,2\n", "Only one annotator (ann) answered."),
+    "one_label.csv": ("item,annotator,label\nx,ann,1\nx,bob,1\n", "Every answer is '1'."),
 }
 
 

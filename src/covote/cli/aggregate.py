@@ -58,6 +58,7 @@ def aggregate(
 
     Example: covote aggregate votes.csv -o results
     """
+    from covote.annotations import load
     from covote.cli.elsewhere import Elsewhere, choose_engine, learn_from_counts
     from covote.estimators.registry import make
     from covote.estimators.summary import summarise
@@ -74,7 +75,9 @@ def aggregate(
             job = Elsewhere(estimator, place, memory_limit, Path(output), format, probabilities)
             summary, written = job.run(o.table_argument(files), gold, reading, bar.move)
         else:
-            estimator.fit(o.table_argument(files), gold=gold, progress=bar.move, **reading)
+            loaded = load(o.table_argument(files), **reading)
+            o.check_crowd(loaded.annotations.annotators, loaded.annotations.classes)
+            estimator.fit(loaded, gold=gold, progress=bar.move)
         if place == "memory" or counts is not None:
             summary = summarise(estimator, method)
             written = write_results(estimator, summary, Path(output), format, probabilities=probabilities)

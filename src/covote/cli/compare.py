@@ -42,6 +42,7 @@ def compare(
     from covote.estimators.compare import compare as run
 
     loaded = load(o.table_argument(files), **o.reading(item, annotator, label, columns, shape, duplicates, delimiter))
+    o.check_crowd(loaded.annotations.annotators, loaded.annotations.classes)
     codes = None if truth is None else load_truth(truth).codes(loaded.annotations)
     names = None if methods is None else [m.strip() for m in methods.split(",") if m.strip()]
     check_names(names)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from covote.cli.options import check_choice
+from covote.cli.options import check_choice, check_crowd
 from covote.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ class Elsewhere:
 
         names = {role: reading[role] for role in ("item", "annotator", "label")}
         fit = self.estimator.set_params(engine="frame").fit(frame, gold=gold, progress=progress, **names)
+        check_crowd(fit.annotators_, fit.classes_)
         summary = summarise(fit, fit.method_name)
         files = {
             f"labels.{self.format}": lambda path: self._write_labels(fit, path),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Hashable, Sequence
 from typing import Annotated, Any, Self
 
 import typer
@@ -88,6 +89,16 @@ def check_choice(name: str, value: str, choices: tuple[str, ...]) -> str:
         msg = f"Option --{name} must be one of {', '.join(choices)}, got '{value}'."
         raise InputError(msg)
     return value
+
+
+def check_crowd(annotators: Sequence[Hashable], classes: Sequence[Hashable]) -> None:
+    """Raise where there is nothing to aggregate: one annotator, or one label throughout."""
+    if len(annotators) < 2:
+        msg = f"Only one annotator ({annotators[0]}) answered. Pass the answers of at least two."
+        raise InputError(msg)
+    if len(classes) < 2:
+        msg = f"Every answer is '{classes[0]}'. There is nothing to aggregate: pass answers with at least two labels."
+        raise InputError(msg)
 
 
 class Bar:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from covote.annotations import Annotations, Loaded, Truth, Vocabulary, load, load_truth
+from covote.annotations.value import answer_dtype
 from covote.errors import CrowdWarning
 from covote.labels import column_names
 
@@ -18,25 +20,36 @@ Floats = NDArray[np.float64]
 
 def read_table(table: Any, gold: Any, reading: dict[str, Any]) -> tuple[Loaded, NDArray[np.int64] | None]:
     """Encoded answers and the class codes of gold items; classes that only the gold names are kept."""
-    truth = gold if gold is None or isinstance(gold, Truth) else load_truth(gold)
-    if truth is not None and "classes" not in reading and not isinstance(table, (Annotations, Loaded)):
-        loaded = load(table, **reading)
-        unseen = [c for c in truth.labels if c not in set(loaded.annotations.classes)]
-        if unseen:
-            loaded = load(table, **reading, classes=_sorted_classes([*loaded.annotations.classes, *unseen]))
-    elif isinstance(table, Annotations):
+    if isinstance(table, Annotations):
         loaded = Loaded(table, "mapping", ("item", "annotator", "label"))
     else:
         loaded = table if isinstance(table, Loaded) else load(table, **reading)
-    return loaded, None if truth is None else truth.codes(loaded.annotations)
+    if gold is None:
+        return loaded, None
+    truth = gold if isinstance(gold, Truth) else load_truth(gold)
+    known = list(loaded.annotations.classes)
+    unseen = [c for c in truth.labels if c not in set(known)]
+    if unseen:
+        wider = _with_classes(loaded.annotations, sorted_classes([*known, *unseen]))
+        loaded = replace(loaded, annotations=wider)
+    return loaded, truth.codes(loaded.annotations)
 
 
-def _sorted_classes(classes: list[Any]) -> list[Any]:
+def sorted_classes(classes: list[Any]) -> list[Any]:
+    """Distinct classes, sorted where they can be."""
     unique = list(dict.fromkeys(classes))
     try:
         return sorted(unique)
     except TypeError:
         return unique
+
+
+def _with_classes(a: Annotations, classes: list[Any]) -> Annotations:
+    """The same answers among more classes."""
+    place = Vocabulary(classes).encode(a.classes)
+    answer = a.annotator * len(classes) + place[a.label]
+    small = answer.astype(answer_dtype(a.n_annotators, len(classes)))
+    return Annotations(a.offsets, small, a.items, a.annotators, Vocabulary(classes))
 
 
 def match_annotations(new: Annotations, annotators: tuple[Hashable, ...], classes: tuple[Hashable, ...]) -> Annotations:
