@@ -48,7 +48,7 @@ def _with_classes(a: Annotations, classes: list[Any]) -> Annotations:
     """The same answers among more classes."""
     place = Vocabulary(classes).encode(a.classes)
     answer = a.annotator * len(classes) + place[a.label]
-    small = answer.astype(answer_dtype(a.n_annotators, len(classes)))
+    small: NDArray[Any] = answer.astype(answer_dtype(a.n_annotators, len(classes)))
     return Annotations(a.offsets, small, a.items, a.annotators, Vocabulary(classes))
 
 
