@@ -2,7 +2,6 @@
 
 from covote.report.collect import Extras, collect
 from covote.report.facts import Facts
-from covote.report.page import page
 from covote.report.write import Report, write_report
 
-__all__ = ["Extras", "Facts", "Report", "collect", "page", "write_report"]
+__all__ = ["Extras", "Facts", "Report", "collect", "write_report"]

@@ -7,14 +7,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from covote.report.words import shown
+from covote.report.words import clipped
 
 Spec = dict[str, Any]
 
 INK, MUTED, GRID, ACCENT, WARM, PANEL = (f"var(--{n})" for n in ("ink", "muted", "grid", "accent", "warm", "panel"))
 """Colours by the names of the page's variables; a figure gets those of the light theme."""
-
-_NAME = 60  # characters of a name in a chart; axes cut further, to what fits
 
 
 @dataclass(frozen=True)
@@ -71,14 +69,15 @@ def tip(field: str = "tip") -> Spec:
     return {"field": field, "type": "nominal"}
 
 
-def names_axis(names: list[str], width: int, title: str) -> Spec:
-    """A vertical axis of names in the order given, cut to what the width allows."""
-    limit = max(60, min(220, width // 4))
-    return axis("name", title, "nominal", sort=names, axis={"labelLimit": limit, "domain": False, "ticks": False})
+def names_axis(names: list[str], title: str) -> Spec:
+    """A vertical axis of names in the order given."""
+    return axis("name", title, "nominal", sort=names, axis={"labelLimit": 0, "domain": False, "ticks": False})
 
 
-def distinct(names: Iterable[Any]) -> list[str]:
-    """Names as a chart shows them, no two alike.
+def distinct(names: Iterable[Any], columns: int = 20) -> list[str]:
+    """Names as a chart shows them, at most `columns` wide, no two alike.
+
+    They are cut here and not by Vega, which cuts emoji in half and then fails.
 
     >>> distinct(["a", "b", "a"])
     ['a', 'b', 'a (2)']
@@ -86,7 +85,7 @@ def distinct(names: Iterable[Any]) -> list[str]:
     seen: Counter[str] = Counter()
     out = []
     for name in names:
-        text = shown(name, _NAME)
+        text = clipped(name, columns)
         seen[text] += 1
         out.append(text if seen[text] == 1 else f"{text} ({seen[text]})")
     return out

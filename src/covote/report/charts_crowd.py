@@ -21,7 +21,7 @@ from covote.report.chart import (
     tip,
 )
 from covote.report.facts import Facts, Row
-from covote.report.words import counted, inline, number, percent, quoted, shown, whole
+from covote.report.words import clipped, counted, inline, number, percent, quoted, shown, whole
 
 MOST_PURITIES = 20
 
@@ -31,7 +31,7 @@ def overlap_chart(facts: Facts) -> Chart | None:
     found = facts.overlap
     if len(found.shown) < 2:
         return None
-    names = distinct(found.shown)
+    names = distinct(found.shown, 12)
     place = dict(zip(map(repr, found.shown), names, strict=True))
     values = [
         {
@@ -48,7 +48,7 @@ def overlap_chart(facts: Facts) -> Chart | None:
 
     def spec(width: int) -> Spec:
         side = min(width, 150 + 26 * len(names), 600)
-        limits = {"labelLimit": 80, "domain": False, "ticks": False, "grid": False, "labelOverlap": False}
+        limits = {"labelLimit": 0, "domain": False, "ticks": False, "grid": False, "labelOverlap": False}
         small = {"labelFontSize": 11 if width > 500 else 7} if len(names) > 12 else {}
         scale = {"domain": names}
         x = axis("first", "annotator", "nominal", scale=scale, sort=names, axis={**limits, **small, "labelAngle": -90})
@@ -102,7 +102,7 @@ def simplex_chart(facts: Facts) -> Chart | None:
     """Three classes: the rows of H in the triangle, with the circle of the sufficiently scattered condition."""
     if not facts.rows:
         return None
-    names = [shown(d.label, 24) for d in facts.directions]
+    names = [clipped(d.label, 24) for d in facts.directions]
     corners = [_flat(p) for p in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))]
     triangle = [{"x": x, "y": y, "order": i} for i, (x, y) in enumerate([*corners, corners[0]])]
     ring = [_ring(i) for i in range(61)]
@@ -177,7 +177,7 @@ def purity_chart(facts: Facts) -> Chart | None:
     ]
 
     def spec(width: int) -> Spec:
-        y = names_axis(names, width, "class")
+        y = names_axis(names, "class")
         limits = {"format": ".0%", "tickCount": 5}
         x = axis("purity", "purity of an annotator’s answer", scale={"domain": [0, 1]}, axis=limits)
         where = {"x": x, "y": y, "description": tip()}

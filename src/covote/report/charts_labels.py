@@ -44,7 +44,7 @@ def class_chart(facts: Facts) -> Chart | None:
     ]
 
     def spec(width: int) -> Spec:
-        y = names_axis(names, width, "class")
+        y = names_axis(names, "class")
         share = axis("share", "share of the items", axis={"format": ".0%", "tickCount": 6}, scale={"zero": True})
         bars = layer("bar", None, {"x": share, "y": y, "description": tip()}, color=ACCENT, height={"band": 0.62})
         ends = {"x": {"field": "low", "type": "quantitative"}, "x2": {"field": "high"}, "y": y, "description": tip()}
@@ -214,7 +214,7 @@ def comparison_chart(facts: Facts) -> Chart | None:
     names = [r.method for r in runs]
 
     def spec(width: int) -> Spec:
-        y = names_axis(names, width, "method")
+        y = names_axis(names, "method")
         name = "error on items with truth" if scored else "agreement with the other methods"
         x = axis("value", name, scale={"zero": False}, axis={"format": ".0%" if scored else ".1%"})
         ends = {"x": {"field": "low", "type": "quantitative"}, "x2": {"field": "high"}, "y": y, "description": tip()}

@@ -75,7 +75,7 @@ def _colour() -> Spec:
 
 
 def _named(values: list[Spec], width: int) -> Spec:
-    y = names_axis([v["name"] for v in values], width, "annotator")
+    y = names_axis([v["name"] for v in values], "annotator")
     limits = {"format": ".0%", "tickCount": 5}
     x = axis("accuracy", "share of answers that are right", scale={"domain": [0, 1]}, axis=limits)
     size = {"field": "answers", "type": "quantitative", "legend": None, "scale": {"range": [30, 130]}}
@@ -114,7 +114,7 @@ def annotator_table(facts: Facts) -> Table:
 
 def matrix_chart(facts: Facts) -> Chart | None:
     """The crowd's average confusion matrix as a heat map."""
-    names = distinct(facts.matrices.names)
+    names = distinct(facts.matrices.names, 12)
     if not names:
         return None
     values = [
@@ -146,7 +146,7 @@ def matrix_chart(facts: Facts) -> Chart | None:
 
 def _matrix(names: list[str], values: list[Spec], width: int) -> Spec:
     side = min(width, 110 + 46 * len(names), 560)
-    limits = {"labelLimit": 90, "domain": False, "ticks": False, "grid": False}
+    limits = {"labelLimit": 0, "domain": False, "ticks": False, "grid": False}
     turned = {**limits, "labelAngle": -40 if max(map(len, names)) > 4 else 0}
     x = axis("class", "class", "nominal", sort=names, axis=turned)
     y = axis("label", "label given", "nominal", sort=names, axis=limits)

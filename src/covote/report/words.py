@@ -32,6 +32,23 @@ def shown(name: Any, limit: int = 300) -> str:
 _DIRECTIONS = frozenset(("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"))
 
 
+def clipped(name: Any, columns: int) -> str:
+    """A name cut at the end to some columns of text, where a wide character fills two.
+
+    >>> clipped("abcdef", 4), clipped("日本語", 4), clipped("abcd", 4)
+    ('abc…', '日…', 'abcd')
+    """
+    text = shown(name)
+    width = [2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text]
+    if sum(width) <= columns:
+        return text
+    kept, room = 0, columns - 1
+    while room >= width[kept]:
+        room -= width[kept]
+        kept += 1
+    return f"{text[:kept]}…"
+
+
 def inline(name: Any, limit: int = 40) -> str:
     """A name inside a sentence: short, and its writing direction kept to itself.
 
