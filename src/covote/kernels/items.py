@@ -1,4 +1,4 @@
-"""Passes over items: answers and a table of scores in, posteriors and expected counts out."""
+"""Passes over items: answers and a table of scores in, posteriors, labels and expected counts out."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 TINY = 1e-200
+FAINT = 1e-280  # products below it may have lost digits, and are computed again with scaling
 
 
 @njit(cache=True, nogil=True)
@@ -81,6 +82,61 @@ def em_pass(offsets, answer, weight, gold, span, likelihood, prior, counts, mass
 
 
 @njit(cache=True, nogil=True)
+def em_pass_four(offsets, answer, weight, gold, span, likelihood, prior, counts, mass):  # counts, mass  # OUT
+    """`em_pass` unrolled for four classes (fewer are padded with classes of prior 0): no array is touched per class.
+
+    The log is taken of products of many items' totals. Items that need care go through `em_pass` one by one.
+    """
+    m0 = m1 = m2 = m3 = 0.0
+    log_likelihood = 0.0
+    product = 1.0
+    plain = len(weight) == 0 and len(gold) == 0
+    one = np.zeros(2, np.int64)
+    for n in range(span[0], span[1]):
+        p0, p1, p2, p3 = prior[0], prior[1], prior[2], prior[3]
+        for a in range(offsets[n], offsets[n + 1]):
+            row = answer[a]
+            p0 *= likelihood[row, 0]
+            p1 *= likelihood[row, 1]
+            p2 *= likelihood[row, 2]
+            p3 *= likelihood[row, 3]
+        total = (p0 + p1) + (p2 + p3)
+        if total < FAINT or (not plain and (len(gold) and gold[n] >= 0)):
+            one[0], one[1] = n, n + 1
+            log_likelihood += em_pass(offsets, answer, weight, gold, one, likelihood, prior, counts, mass)
+            continue
+        w = 1.0
+        if plain or len(weight) == 0:
+            product *= total
+            if product < TINY:
+                log_likelihood += np.log(product)
+                product = 1.0
+        else:
+            w = weight[n]
+            log_likelihood += w * np.log(total)
+        scale = w / total
+        p0 *= scale
+        p1 *= scale
+        p2 *= scale
+        p3 *= scale
+        m0 += p0
+        m1 += p1
+        m2 += p2
+        m3 += p3
+        for a in range(offsets[n], offsets[n + 1]):
+            row = answer[a]
+            counts[row, 0] += p0
+            counts[row, 1] += p1
+            counts[row, 2] += p2
+            counts[row, 3] += p3
+    mass[0] += m0
+    mass[1] += m1
+    mass[2] += m2
+    mass[3] += m3
+    return log_likelihood + np.log(product)
+
+
+@njit(cache=True, nogil=True)
 def vote_pass(offsets, answer, weight, gold, span, table, bias, counts, mass):  # counts, mass  # OUT
     """As `em_pass`, with posterior = shares of the positive part of bias + sum of table rows (votes)."""
     K = len(bias)
@@ -123,3 +179,30 @@ def shares_pass(offsets, answer, begin, end, table, bias, out):  # out: (items, 
     """Vote shares of items begin..end."""
     for n in range(begin, end):
         item_shares(answer, offsets[n], offsets[n + 1], table, bias, out[n])
+
+
+@njit(cache=True, nogil=True)
+def label_pass(offsets, answer, span, log_link, table, bias, favour, tie, code, confidence):  # code, confidence  # OUT
+    """Chosen class and its probability of items span[0]..span[1], without a row of probabilities for each.
+
+    `table` and `bias` are those of `posterior_pass` (log_link) or `shares_pass`; among classes within `tie` of the
+    best the first in `favour` (classes) is chosen.
+    """
+    K = len(bias)
+    p = np.empty(K)
+    for n in range(span[0], span[1]):
+        if log_link:
+            item_products(answer, offsets[n], offsets[n + 1], table, bias, p)
+            total = p.sum()
+            for k in range(K):
+                p[k] = p[k] / total if total > 0 else bias[k]
+        else:
+            item_shares(answer, offsets[n], offsets[n + 1], table, bias, p)
+        best = p[0]
+        for k in range(1, K):
+            best = max(best, p[k])
+        for i in range(K):
+            if p[favour[i]] >= best - tie:
+                code[n] = favour[i]
+                confidence[n] = p[favour[i]]
+                break

@@ -7,50 +7,94 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def count_partners(offsets, answer, by_annotator, starts, span, n_classes, partner_count):  # OUT
-    """For annotators span[0]..span[1]: how many annotators with a larger code share an item with each."""
-    M = len(starts) - 1
-    seen = np.full(M, -1, np.int64)
-    for m in range(span[0], span[1]):
-        found = 0
-        for i in range(starts[m], starts[m + 1]):
-            n = by_annotator[i]
-            for a in range(offsets[n], offsets[n + 1]):
-                other = answer[a] // n_classes
-                if other > m and seen[other] != m:
-                    seen[other] = m
-                    found += 1
-        partner_count[m] = found
+def count_all_pairs(offsets, answer, weight, span, left, right, table):  # table: (all pairs * K * K,)  # OUT
+    """Add the pairs of answers of items span[0]..span[1] to a table with a cell for every two answers of two people.
+
+    The cell of rows a < b is left[a] + right[b]; the answers of an item are sorted by annotator.
+    """
+    for n in range(span[0], span[1]):
+        end = offsets[n + 1]
+        if len(weight):
+            for a in range(offsets[n], end):
+                cell = left[answer[a]]
+                for b in range(a + 1, end):
+                    table[cell + right[answer[b]]] += weight[n]
+        else:
+            for a in range(offsets[n], end):
+                cell = left[answer[a]]
+                for b in range(a + 1, end):
+                    table[cell + right[answer[b]]] += 1
 
 
 @njit(cache=True, nogil=True)
-def count_pairs(offsets, answer, weight, by_annotator, starts, span, n_classes, first_pair, second, blocks):  # OUT
-    """Fill `second` (pairs,) and `blocks` (pairs, K, K) for the pairs whose first annotator is span[0]..span[1].
+def sort_by_annotator(offsets, answer, who, place, by_annotator):  # place, by_annotator  # OUT
+    """Items of each annotator, in order: `place` (annotators,) holds where each one's items begin, and moves on."""
+    for n in range(len(offsets) - 1):
+        for a in range(offsets[n], offsets[n + 1]):
+            m = who[answer[a]]
+            by_annotator[place[m]] = n
+            place[m] += 1
 
-    One dense row of slots per annotator in turn, so memory is proportional to the pairs that exist.
+
+@njit(cache=True, nogil=True)
+def list_partners(
+    offsets, answer, who, by_annotator, starts, span, found, second, shared
+):  # found, second, shared  # OUT
+    """Partners with a larger code of annotators span[0].., sorted, and how many items each pair shares.
+
+    `found[m]` counts the partners of m; `second` and `shared` are filled one annotator after the other. Stops
+    before an annotator whose partners might not fit and returns its code.
     """
-    K = n_classes
     M = len(starts) - 1
-    slot = np.full(M, -1, np.int64)
+    overlap = np.zeros(M, np.int64)
+    used = 0
     for m in range(span[0], span[1]):
-        used = first_pair[m]
+        if used + M - m > len(second):
+            return m
+        begin = used
+        for i in range(starts[m], starts[m + 1]):
+            n = by_annotator[i]
+            for a in range(offsets[n + 1] - 1, offsets[n] - 1, -1):  # sorted by annotator: own answer ends the search
+                other = who[answer[a]]
+                if other == m:
+                    break
+                if overlap[other] == 0:
+                    second[used] = other
+                    used += 1
+                overlap[other] += 1
+        second[begin:used].sort()
+        for p in range(begin, used):
+            shared[p] = overlap[second[p]]
+            overlap[second[p]] = 0
+        found[m] = used - begin
+    return span[1]
+
+
+@njit(cache=True, nogil=True)
+def fill_pairs(offsets, answer, weight, who, by_annotator, starts, span, first_pair, second, blocks):  # blocks  # OUT
+    """Count into `blocks` (pairs, K, K) the listed pairs whose first annotator is span[0]..span[1].
+
+    The partners of m are second[first_pair[m]:first_pair[m + 1]]; others are passed over. One row of slots for the
+    annotator in turn, so memory is proportional to the pairs listed.
+    """
+    K = blocks.shape[1]
+    slot = np.full(len(starts) - 1, -1, np.int64)
+    for m in range(span[0], span[1]):
+        for p in range(first_pair[m], first_pair[m + 1]):
+            slot[second[p]] = p
         for i in range(starts[m], starts[m + 1]):
             n = by_annotator[i]
             w = weight[n] if len(weight) else 1.0
-            own = -1
-            for a in range(offsets[n], offsets[n + 1]):
-                other = answer[a] // K
-                if other < m:
-                    continue
-                label = answer[a] - other * K
-                if other == m:  # answers of an item are sorted by annotator: own label comes first
-                    own = label
-                    continue
-                if slot[other] < first_pair[m]:
-                    slot[other] = used
-                    second[used] = other
-                    used += 1
-                blocks[slot[other], own, label] += w
+            own = offsets[n]
+            while who[answer[own]] != m:
+                own += 1
+            label = answer[own] - m * K
+            for a in range(own + 1, offsets[n + 1]):
+                other = who[answer[a]]
+                if slot[other] >= 0:
+                    blocks[slot[other], label, answer[a] - other * K] += w
+        for p in range(first_pair[m], first_pair[m + 1]):
+            slot[second[p]] = -1
 
 
 @njit(cache=True, nogil=True)
