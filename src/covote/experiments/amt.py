@@ -73,8 +73,8 @@ EXPERIMENT = Experiment(
     ),
     other=(
         "The paper's Matlab ran its KL stage as ten outer iterations with an inner solver; ours are ten EM-type "
-        "sweeps. multispa solves every confusion matrix once more from all of its blocks after SPA, and multispa- "
-        "ds adds 0.1 pseudo-answers to each cell; the paper's threshold is 1e-6 (1e-5 on trec), ours 1e-6 "
+        "sweeps. multispa solves every confusion matrix once more from all of its blocks after SPA, and multispa-ds"
+        " adds 0.1 pseudo-answers to each cell; the paper's threshold is 1e-6 (1e-5 on trec), ours 1e-6 "
         "everywhere. Times are of different machines and languages, and ours are those of one thread."
     ),
 )

@@ -75,7 +75,8 @@ def svg(plot: Plot) -> str:
     """The chart as an SVG element whose colours are CSS variables, its ids made its own."""
     import vl_convert
 
-    drawn: str = vl_convert.vegalite_to_svg({**plot.spec, "config": _CONFIG})
+    room = {"left": 28, "right": 12, "top": 5, "bottom": 5}  # a browser's font may be wider than the one measured with
+    drawn: str = vl_convert.vegalite_to_svg({**plot.spec, "config": _CONFIG, "padding": room})
     return re.sub(r'(id="|url\(#)(?=\w)', rf"\1{plot.name}-", drawn)
 
 

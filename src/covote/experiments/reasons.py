@@ -13,8 +13,8 @@ REASONS: dict[str, str] = {
         "columns drawn as in the paper average 0.0001715. On the ten crowds drawn here counting with the truth "
         "gives the row truth-known, and multispa-ds, which must find the classes first and errs on 2 % of them, "
         "is some 5 % above it. Over 60 trials its mean is 0.000185 with a standard error of 0.0000025: the bar of "
-        "0.000184 is within the noise of the draws, and no smoothing moves it (0, 0.1 and 1 pseudo-answers give "
-        "the same four digits)."
+        "0.000184 is within the noise of the draws, and smoothing hardly moves it (0.000188 with 0, 0.1 and 1 "
+        "pseudo-answers a cell)."
     ),
 }
 

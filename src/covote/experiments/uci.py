@@ -60,8 +60,8 @@ EXPERIMENT = Experiment(
         "No plain split gives the paper's 7017, 6358 and 3575 items, so each trial shuffles the rows, takes that "
         "many to label and a quarter as many to train on (20 % of both together). On nursery that is 894 training "
         "rows of 12,958; trained on 20 % of the whole set the trees err as in the paper, trained on 894 rows "
-        "twice as much, which is why every error of that set is above the paper's. The classifiers are scikit- "
-        "learn's, categories are columns of 0 and 1, and both discriminant analyses shrink their covariances, "
+        "twice as much, which is why every error of that set is above the paper's. The classifiers are scikit-learn"
+        "'s, categories are columns of 0 and 1, and both discriminant analyses shrink their covariances, "
         "which have no inverse otherwise. Methods run with covote's defaults, to convergence. An item nobody "
         "answered counts as a tie of all classes for majority vote; the others label it by the class prior."
     ),
