@@ -14,6 +14,9 @@ Floats = NDArray[np.float64]
 Step = Callable[[Floats], tuple[Floats, float]]
 """`step(x) -> (next x, objective at x)`; the objective is to be maximised and a step never lowers it."""
 
+Project = Callable[[Floats, Floats], Floats]
+"""`project(extrapolated, plain) -> feasible`: `plain` is the feasible state that was extrapolated from."""
+
 
 @dataclass(frozen=True, eq=False)
 class Run:
@@ -30,13 +33,13 @@ def iterate(
     *,
     max_iter: int,
     tol: float,
-    project: Callable[[Floats], Floats] | None = None,
+    project: Project | None = None,
     progress: Progress | None = None,
 ) -> Run:
     """Repeat `step` until the objective gains less than `tol` (relative to its size) or `max_iter` steps are used.
 
     With `project`, pairs of steps are extrapolated (SQUAREM, Varadhan and Roland 2008): `project` brings an
-    extrapolated state back to the feasible set, and an extrapolation that lowers the objective is dropped, so the
+    extrapolated state back to the feasible set (it is also shown the last plain state), and an extrapolation that lowers the objective is dropped, so the
     history rises monotonically either way. `max_iter` counts evaluations of `step`.
     """
     state, history, used = start, [], 0
@@ -63,7 +66,7 @@ def iterate(
     return Run(state, Status.LIMIT, tuple(history))
 
 
-def _extrapolated(step: Step, x0: Floats, x1: Floats, project: Callable[[Floats], Floats]) -> Floats:
+def _extrapolated(step: Step, x0: Floats, x1: Floats, project: Project) -> Floats:
     x2, _ = step(x1)
     r, v = x1 - x0, (x2 - x1) - (x1 - x0)
     size = float(np.linalg.norm(v))
@@ -72,5 +75,4 @@ def _extrapolated(step: Step, x0: Floats, x1: Floats, project: Callable[[Floats]
     alpha = max(float(np.linalg.norm(r)) / size, 1.0)
     if alpha == 1.0:
         return x2
-    # states are probabilities: one that is thrown to zero could only creep back, so none falls to under a tenth
-    return project(np.maximum(x0 + 2 * alpha * r + alpha**2 * v, 0.1 * x2))
+    return project(x0 + 2 * alpha * r + alpha**2 * v, x2)

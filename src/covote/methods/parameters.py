@@ -29,8 +29,9 @@ class Parameters:
         K = self.n_classes
         return x[:K], x[K:].reshape(self.n_annotators, K, K)
 
-    def project(self, x: Floats) -> Floats:
-        prior, confusion = self.unpack(x)
+    def project(self, x: Floats, plain: Floats) -> Floats:
+        """Back to probabilities; one thrown to zero could only creep back, so none falls under a tenth of `plain`."""
+        prior, confusion = self.unpack(np.maximum(x, 0.1 * plain))
         return self.pack(normalised(np.maximum(prior, _INSIDE)), columns(np.maximum(confusion, _INSIDE)))
 
     def model(self, x: Floats, like: Model) -> Model:
