@@ -10,32 +10,44 @@ NEGLIGIBLE = 1e-10
 
 
 @njit(cache=True, nogil=True)
-def entropy_pass(offsets, answer, weight, gold, basis, reach, sigma, alpha, settled, theta, belief, slope, mass):
+def entropy_pass(offsets, answer, weight, known, basis, sigma, alpha, theta, belief, slope):  # OUT from theta on
     """One pass over items: beliefs, then rising steps of the item multipliers, then slopes for the annotators'.
 
     Pr(label k | item n, annotator m, class c) is the softmax over k of sigma[m, c, k] + tau[n, c, k], where
     tau[n] = basis @ theta[n], or theta[n] itself where the basis is empty. OUT: theta (items, P), belief (items,
-    classes), slope (annotators, classes, labels) = derivative of the expected log-likelihood by sigma at the new
-    theta, mass (annotators, classes) = answers expected under each class. With `settled`, belief is given and stays.
-    Returns the log-likelihood at the old theta minus alpha / 2 * |theta|^2.
+    classes), slope (annotators, classes, labels + 1) = derivative of the expected log-likelihood by sigma at the new
+    theta, and last the answers expected under the class. Rows of `known` (items, classes) that do not begin with a
+    negative number are beliefs that stay. Returns the log-likelihood at the old theta minus alpha / 2 * |theta|^2.
     """
     K = sigma.shape[1]
     tau = np.empty((K, K))
     residual = np.empty((K, K))
+    reach = basis_reach(basis)
     value = 0.0
     for n in range(len(offsets) - 1):
         w = weight[n] if len(weight) else 1.0
         own = answer[offsets[n] : offsets[n + 1]]
         expand(theta[n], basis, tau)
-        if not settled:
-            value += w * item_belief(own, sigma, tau, gold[n] if len(gold) else -1, belief[n])
-            value -= w * 0.5 * alpha * (theta[n] * theta[n]).sum()
+        value += w * item_belief(own, sigma, tau, known[n] if len(known) else belief[n, :0], belief[n])
+        value -= w * 0.5 * alpha * (theta[n] * theta[n]).sum()
         for _ in range(2):  # a second step costs less than another pass and gains more than half as much as the first
             item_residual(own, sigma, tau, belief[n], residual)
             climb(residual, belief[n], len(own), basis, reach, alpha, theta[n])
             expand(theta[n], basis, tau)
-        annotator_slopes(own, sigma, tau, belief[n], w, slope, mass)
+        annotator_slopes(own, sigma, tau, belief[n], w, slope)
     return value
+
+
+@njit(cache=True, nogil=True)
+def basis_reach(basis):
+    """Row sums of basis[c]^T basis[c] by class, (classes, P): as no entry is negative, they bound its curvature."""
+    K, P = basis.shape[1], basis.shape[2]
+    reach = np.zeros((K, P))
+    for c in range(len(basis)):
+        for k in range(K):
+            for p in range(P):
+                reach[c, p] += basis[c, k, p] * basis[c, k].sum()
+    return reach
 
 
 @njit(cache=True, nogil=True)
@@ -69,8 +81,8 @@ def climb(residual, belief, answers, basis, reach, alpha, theta):  # theta: (P,)
 
 
 @njit(cache=True, nogil=True)
-def item_belief(own, sigma, tau, gold, belief):  # belief: (classes,)  # OUT
-    """Posterior of one item's class (no class is favoured beforehand); returns the item's log-likelihood."""
+def item_belief(own, sigma, tau, known, belief):  # belief: (classes,)  # OUT
+    """Posterior of one item's class (none is favoured beforehand), or what is known; returns its log-likelihood."""
     K = len(belief)
     row = np.empty(K)
     for c in range(K):
@@ -78,8 +90,13 @@ def item_belief(own, sigma, tau, gold, belief):  # belief: (classes,)  # OUT
         for a in range(len(own)):
             m = own[a] // K
             belief[c] += log_softmax(sigma[m, c], tau[c], row, own[a] - m * K)
-        if gold >= 0 and c != gold:
-            belief[c] = -np.inf
+    if len(known) and known[0] >= 0.0:
+        value = 0.0
+        for c in range(K):
+            if known[c] > 0.0:
+                value += known[c] * (belief[c] - np.log(known[c]))
+            belief[c] = known[c]
+        return value
     largest = belief.max()
     total = 0.0
     for c in range(K):
@@ -107,8 +124,8 @@ def item_residual(own, sigma, tau, belief, residual):  # residual: (classes, lab
 
 
 @njit(cache=True, nogil=True)
-def annotator_slopes(own, sigma, tau, belief, weight, slope, mass):  # slope, mass  # OUT
-    """Add one item to the slopes and masses of those who answered it."""
+def annotator_slopes(own, sigma, tau, belief, weight, slope):  # slope: (annotators, classes, labels + 1)  # OUT
+    """Add one item to the slopes and expected answers of those who answered it."""
     K = len(belief)
     row = np.empty(K)
     for c in range(K):
@@ -120,7 +137,7 @@ def annotator_slopes(own, sigma, tau, belief, weight, slope, mass):  # slope, ma
                 for k in range(K):
                     slope[m, c, k] -= share * row[k]
                 slope[m, c, own[a] - m * K] += share
-                mass[m, c] += share
+                slope[m, c, K] += share
 
 
 @njit(cache=True, nogil=True)

@@ -64,7 +64,7 @@ def minmax_entropy(
         problem.start(),
         max_iter=max_iter,
         tol=tol,
-        project=(lambda x: x) if accelerate else None,
+        project=(lambda x, _: x) if accelerate else None,
         progress=progress,
     )
     belief = problem.belief(run.state)
@@ -82,7 +82,7 @@ class _Problem:
     offsets: Ints
     answer: NDArray[np.integer]
     weight: Floats  # (items,) or empty
-    gold: Ints  # (items,) or empty
+    known: Floats  # (items, K) or empty: beliefs that are certain, rows of -1 elsewhere
     basis: Floats  # (K, K, P): multipliers from parameters; empty for the categorical kind, where P = K * K
     reach: Floats  # (K, P): bound of the curvature by parameter, for each class
     alpha: float
@@ -95,21 +95,18 @@ class _Problem:
         return len(self.offsets) - 1
 
     def step(self, state: Floats) -> tuple[Floats, float]:
-        sigma, theta = self._split(state)
-        return self._pass(sigma, theta.copy(), np.empty((self.n_items, self.n_classes)), settled=False)
+        return self._pass(state, self.known, np.empty((self.n_items, self.n_classes)))
 
     def start(self) -> Floats:
-        belief = self._votes()
+        votes = self._votes()
         state = np.zeros((self.n_annotators + self.n_items) * self._size)
         for _ in range(_FIRST_STEPS):
-            sigma, theta = self._split(state)
-            state, _ = self._pass(sigma, theta.copy(), belief, settled=True)
+            state, _ = self._pass(state, votes, np.empty_like(votes))
         return state
 
     def belief(self, state: Floats) -> Floats:
-        sigma, theta = self._split(state)
         belief = np.empty((self.n_items, self.n_classes))
-        self._pass(sigma, theta.copy(), belief, settled=False)
+        self._pass(state, self.known, belief)
         return belief
 
     def soft_counts(self, belief: Floats) -> Floats:
@@ -124,33 +121,36 @@ class _Problem:
     def _size(self) -> int:
         return int(self.reach.shape[1])
 
-    def _split(self, state: Floats) -> tuple[Floats, Floats]:
-        cut = self.n_annotators * self._size
-        return state[:cut].reshape(self.n_annotators, self._size), state[cut:].reshape(self.n_items, self._size)
-
-    def _pass(self, own: Floats, theta: Floats, belief: Floats, *, settled: bool) -> tuple[Floats, float]:
+    def _pass(self, state: Floats, known: Floats, belief: Floats) -> tuple[Floats, float]:  # belief  # OUT
         from covote.kernels import entropy
 
-        M, K = self.n_annotators, self.n_classes
+        M, K, P = self.n_annotators, self.n_classes, self._size
+        own, theta = state[: M * P].reshape(M, P), state[M * P :].reshape(self.n_items, P).copy()
         sigma = np.einsum("ckp,mp->mck", self.basis, own) if len(self.basis) else own.reshape(M, K, K)
-        slope, mass = np.zeros((M, K, K)), np.zeros((M, K))
+        slope = np.zeros((M, K, K + 1))
         value = entropy.entropy_pass(
-            self.offsets, self.answer, self.weight, self.gold, self.basis, self.reach, np.ascontiguousarray(sigma),
-            self.alpha, settled, theta, belief, slope, mass,
-        )  # fmt: skip
-        value -= 0.5 * self.beta * float((own**2).sum())
+            self.offsets,
+            self.answer,
+            self.weight,
+            known,
+            self.basis,
+            np.ascontiguousarray(sigma),
+            self.alpha,
+            theta,
+            belief,
+            slope,
+        )
+        mass, slope = slope[:, :, K], slope[:, :, :K]
         gain = np.einsum("ckp,mck->mp", self.basis, slope) if len(self.basis) else slope.reshape(M, -1)
         new = own + (gain - self.beta * own) / (0.5 * mass @ self.reach + self.beta)
-        return np.concatenate([new.ravel(), theta.ravel()]), float(value)
+        return np.concatenate([new.ravel(), theta.ravel()]), float(value) - 0.5 * self.beta * float((own**2).sum())
 
     def _votes(self) -> Floats:
         K = self.n_classes
         item = np.repeat(np.arange(self.n_items), np.diff(self.offsets))
         votes = np.bincount(item * K + self.answer % K, minlength=self.n_items * K).reshape(-1, K) + 1e-9
         shares = votes / votes.sum(axis=1, keepdims=True)
-        if len(self.gold):
-            shares[self.gold >= 0] = np.eye(K)[self.gold[self.gold >= 0]]
-        return np.asarray(shares)
+        return np.where(self.known >= 0, self.known, shares) if len(self.known) else np.asarray(shares)
 
 
 def _problem(engine: Engine, kind: Kind, gamma: float) -> _Problem:
@@ -158,15 +158,17 @@ def _problem(engine: Engine, kind: Kind, gamma: float) -> _Problem:
     a = engine.annotations
     K, M, N = a.n_classes, a.n_annotators, a.n_items
     weight = np.empty(0) if engine.weight is None else np.asarray(engine.weight, np.float64)
-    gold = np.empty(0, np.int64) if engine.gold is None else np.asarray(engine.gold, np.int64)
+    known = np.empty((0, K))
+    if engine.gold is not None:
+        known = np.where(engine.gold[:, None] >= 0, np.eye(K)[engine.gold], -1.0)
     beta = min(gamma * K**2, a.n_labels / (M * K**2))  # no stronger than the answers in a cell of an average matrix
     alpha = beta * N / M  # answers per annotator / answers per item
     if kind == "ordinal":
         basis = ordinal_basis(K)
         inner = np.einsum("ckp,ckq->cpq", basis, basis)  # non-negative: row sums bound its curvature
-        return _Problem(a.offsets, a.answer, weight, gold, basis, inner.sum(axis=2), alpha, beta, M, K)
+        return _Problem(a.offsets, a.answer, weight, known, basis, inner.sum(axis=2), alpha, beta, M, K)
     reach = np.repeat(np.eye(K), K, axis=1)  # (K, K * K)
-    return _Problem(a.offsets, a.answer, weight, gold, np.empty((0, K, K * K)), reach, alpha, beta, M, K)
+    return _Problem(a.offsets, a.answer, weight, known, np.empty((0, K, K * K)), reach, alpha, beta, M, K)
 
 
 def ordinal_basis(n_classes: int) -> Floats:
