@@ -35,7 +35,7 @@ TABLE = st.dictionaries(st.tuples(CELL, CELL), CELL, min_size=1, max_size=8)
 def is_numeric(labels):
     """Labels that all read as numbers, among which "nan" is no answer and "inf" an error."""
     try:
-        return [float(x) for x in labels] is not None
+        return bool([float(x) for x in labels])
     except ValueError:
         return False
 

@@ -16,12 +16,14 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "item": (
         "item", "task", "question", "example", "sample", "instance", "object", "unit", "doc", "document",
         "datapoint", "record", "subject", "hit", "image", "img", "picture", "photo", "video", "clip", "sentence",
-        "tweet", "query", "pair", "prompt", "page", "url", "file", "filename", "path", "key", "id", "idx", "index", "uid",
+        "tweet", "query", "pair", "prompt", "page", "url", "file", "filename", "path", "key", "id", "idx", "index",
+        "uid",
     ),
     "annotator": (
         "annotator", "worker", "rater", "judge", "labeler", "labeller", "coder", "turker", "assessor", "evaluator",
         "reviewer", "grader", "voter", "expert", "participant", "respondent", "performer", "contributor", "player",
-        "user", "model", "classifier", "llm", "lf", "labelingfunction", "labellingfunction", "source", "person", "author",
+        "user", "model", "classifier", "llm", "lf", "labelingfunction", "labellingfunction", "source", "person",
+        "author",
     ),
     "label": (
         "label", "answer", "response", "vote", "annotation", "judgment", "judgement", "rating", "choice", "category",
@@ -70,8 +72,8 @@ def choose(
 ) -> Long | Wide:
     """Find the columns by the names given, else by synonym, and tell a long table from a wide one.
 
-    "auto" takes a table as long when it has the three columns, and as a candidate for wide when neither an annotator nor a label
-    column is found or given.
+    "auto" takes a table as long when it has the three columns, and as a candidate for wide when neither an annotator
+    nor a label column is found or given.
 
     >>> choose(["Worker ID", "task", "answer"])
     Long(item='task', annotator='Worker ID', label='answer')
@@ -89,6 +91,9 @@ def choose(
     found = {role: column for role in given if (column := find(names, role, given)) is not None}
     if shape == "wide" or (shape == "auto" and not {"annotator", "label"} & set(found)):
         rest = tuple(name for name in names if "item" not in found or name != found["item"])
+        if not rest:
+            msg = f"No annotator and no label column found. Columns are: {_listed(names)}. Pass a table that has them."
+            raise ColumnError(msg)
         return Wide(found.get("item"), rest, sure=shape == "wide")
     for role in ROLES:
         if role not in found:
@@ -120,7 +125,8 @@ def check_given(names: Sequence[Hashable], given: Mapping[Role, Hashable | None]
             raise ColumnError(msg + (f" Pass {role}={_quoted(likely)}." if likely is not None else ""))
     chosen = [column for column in given.values() if column is not None]
     if len(set(chosen)) < len(chosen):
-        msg = f"Column '{max(chosen, key=chosen.count)}' is given for two roles. Item, annotator and label are three columns."
+        twice = max(chosen, key=chosen.count)
+        msg = f"Column '{twice}' is given for two roles. Item, annotator and label are three columns."
         raise InputError(msg)
 
 

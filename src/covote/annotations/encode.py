@@ -161,5 +161,8 @@ def check_finite(values: Sequence[Any], role: str) -> None:
     for value in values:
         if isinstance(value, (float, np.floating, Decimal)) and math.isinf(value):
             number = "-inf" if value < 0 else "inf"
-            msg = f"The {role} column holds the number {number}. Ids and labels must be finite; leave a missing answer empty."
+            msg = (
+                f"The {role} column holds the number {number}. "
+                "Ids and labels must be finite; leave a missing answer empty."
+            )
             raise InputError(msg)

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
+from covote.annotations.zst import is_whole
 from covote.errors import FileError
 
 HEAD = 2**16
@@ -89,6 +90,8 @@ def open_file(path: str, scratch: Path) -> DataFile:
     if os.path.isdir(path):
         msg = f"'{path}' is a folder. Pass its files, for example '{os.path.join(path, '*.parquet')}'."
         raise FileError(msg)
+    if glob.has_magic(path):  # DuckDB would look for other files
+        return replace(open_file(_linked(path, scratch), scratch), shown=path)
     with reading(path):
         with open(path, "rb") as stream:
             start = stream.read(HEAD)
@@ -104,6 +107,8 @@ def open_file(path: str, scratch: Path) -> DataFile:
         if format == "utf-16":
             with open(path, encoding="utf-16", newline="") as text:
                 return replace(open_file(_rewrite(text, scratch), scratch), shown=path)
+        if format == "zstd" and not is_whole(path):
+            raise EOFError
     if format == "zstd":
         return DataFile(path, path, "text", "zstd")
     return _text(path, "none", start) if format == "text" else DataFile(path, path, format)
@@ -120,12 +125,17 @@ def with_plain_lines(file: DataFile, scratch: Path, delimiter: str) -> DataFile:
     if file.compression == "zstd":
         msg = f"{_start(file.shown)} mixes ways of ending a line. Unpack it first."
         raise FileError(msg)
-    opened = _OPEN["gzip"](file.path) if file.compression == "gzip" else open(file.path, "rb")
-    with reading(file.shown), opened as stream, open(_name(scratch), "w", encoding="utf-8", newline="") as out:
+    unpack = _OPEN.get(file.compression, _open_plain)
+    name = _name(scratch)
+    with reading(file.shown), unpack(file.path) as stream, open(name, "w", encoding="utf-8", newline="") as out:
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
         writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
         writer.writerows(row for row in csv.reader(text, delimiter=delimiter, strict=True) if row)
-    return replace(file, path=out.name, compression="none")
+    return replace(file, path=str(name), compression="none")
+
+
+def _open_plain(path: str) -> IO[bytes]:
+    return open(path, "rb")
 
 
 class reading(AbstractContextManager[None]):  # noqa: N801  reads like a word of the language
@@ -167,6 +177,15 @@ def _unpack(stream: IO[bytes], scratch: Path) -> str:
     with open(_name(scratch), "wb") as out:
         shutil.copyfileobj(stream, out, 2**20)
     return out.name
+
+
+def _linked(path: str, scratch: Path) -> str:
+    name = _name(scratch)
+    try:
+        name.symlink_to(os.path.abspath(path))
+    except OSError:  # a file system without links
+        shutil.copy(path, name)
+    return str(name)
 
 
 def _rewrite(text: IO[str], scratch: Path) -> str:

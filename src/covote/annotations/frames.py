@@ -95,7 +95,7 @@ def _encode_pandas(column: Any) -> Coded:
 def _encode_polars(column: Any) -> Coded:
     import polars as pl
 
-    if column.dtype == pl.Object:
+    if column.dtype == pl.Object or column.dtype.is_nested():
         return encode_objects(column.to_list())
     if column.dtype.is_float():
         column = column.fill_nan(None)
@@ -130,6 +130,8 @@ def _encode_pyarrow(column: Any) -> Coded:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if pa.types.is_nested(column.type):
+        return encode_objects(column.to_pylist())
     dictionary = column.type if pa.types.is_dictionary(column.type) else None
     if dictionary is not None:
         column = column.cast(dictionary.value_type)

@@ -46,7 +46,7 @@ class Loaded:
         return make_table(self.kind, self.names[1], self.annotations.annotators.values, columns, origin=self.origin)
 
     def label_column(self, codes: IntArray) -> Coded:
-        """Class codes -> a column for the tables above, decoded without a Python object a row, in the user's own type."""
+        """Class codes -> a column for the tables above, decoded in the user's own type, no Python object a row."""
         classes = self.annotations.classes.to_list()
         place = Vocabulary(to_list(self.labels)).encode(classes) if self.labels is not None else np.array([NO_CODE])
         if np.any(place < 0):  # a class that no annotator named
@@ -68,14 +68,15 @@ def load(
 ) -> Loaded:
     """Read, check and encode a table of answers.
 
-    `table` is the path of a file (CSV, TSV, JSON lines, Parquet, Arrow; compressed or not), a glob, a list of paths, "-" for
-    standard input; a frame of pandas, Polars, PyArrow, DuckDB or any library that narwhals knows; a
-    NumPy matrix of labels (items x annotators; -1 or NaN: no answer); or an iterable of triples (item, annotator, label).
+    `table` is the path of a file (CSV, TSV, JSON lines, Parquet, Arrow; compressed or not), a glob, a list of paths,
+    "-" for standard input; a frame of pandas, Polars, PyArrow, DuckDB or any library that narwhals knows; a NumPy
+    matrix of labels (items x annotators; -1 or NaN: no answer); or an iterable of triples (item, annotator, label).
 
-    `item`, `annotator` and `label` name the columns; without them the usual synonyms are recognised. `columns` names the
-    columns of a file without header. `shape` is "long" (a row an answer), "wide" (a row an item, a column an annotator) or
-    "auto": long when the three columns are found; wide when neither an annotator nor a label column is found, the cells
-    hold at most 100 distinct labels and at least half of these come in more than one column; else an error.
+    `item`, `annotator` and `label` name the columns; without them the usual synonyms are recognised. `columns` names
+    the columns of a file without header; three columns that look like data from the first line on are taken for
+    item, annotator and label. `shape` is "long" (a row an answer), "wide" (a row an item, a column an annotator) or
+    "auto": long when the three columns are found; wide when neither an annotator nor a label column is found, the
+    cells hold at most 100 distinct labels and at least half of these come in more than one column; else an error.
 
     An answer that is null, NaN or empty is no answer. Repeats of an (item, annotator) pair that agree collapse; for
     those that conflict `duplicates` is "error", "first", "last" or "majority". Items and annotators are
@@ -119,7 +120,8 @@ class _Reader:
 
     def triples(self, triples: Any) -> Loaded:
         if not isinstance(triples, Iterable):
-            msg = f"A {type(triples).__name__} is no table of answers. Pass a file, a frame, a label matrix or triples."
+            kind = type(triples).__name__
+            msg = f"An object of type {kind} is no table of answers. Pass a file, a frame, a label matrix or triples."
             raise InputError(msg)
         return self._long(encode_triples(triples), "mapping", PLAIN_NAMES)
 
@@ -152,7 +154,8 @@ class _Reader:
         return replace(read_relation(relation, self._source), kind="duckdb", origin=relation)
 
     def _source(self, source: Any) -> Loaded:
-        from covote.annotations.sql import encode_long, encode_wide
+        from covote.annotations.sql import encode_long
+        from covote.annotations.sql_wide import encode_wide
 
         chosen = self.choose(source.names)
         if isinstance(chosen, Long):

@@ -79,9 +79,9 @@ def _choose(packed: NDArray[np.int64], disputed: NDArray[np.int64], n_classes: i
     starts = np.searchsorted(rows // n_classes, disputed)
     ends = np.append(starts[1:], len(rows))
     if policy == "first":
-        return rows[starts]
+        return np.asarray(rows[starts])
     if policy == "last":
-        return rows[ends - 1]
+        return np.asarray(rows[ends - 1])
     return np.array([_most_frequent(rows[a:b]) for a, b in zip(starts, ends, strict=True)], dtype=np.int64)
 
 

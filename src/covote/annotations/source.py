@@ -194,14 +194,13 @@ def _sentence(message: str, shown: str) -> str:
     widths = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
     if widths:
         return f"{name}{where} has {widths[2]} columns, {widths[1]} are expected. Correct the line, or pass delimiter=."
-    if "quote" in message:
-        return f"{name}{where} has a quote that does not close. Correct the line."
-    if "utf-8" in message:
+    if "not utf-8" in message:
         return f"{name}{where} is not UTF-8 text. Convert it to UTF-8."
+    if "unterminated quote" in message:
+        return f"{name}{where} has a quote that does not close. Correct the line."
     if "JSON" in message:
-        place = re.search(r"in (line|record/value) (\d+)", message)
-        return f"{name} holds malformed JSON{f' in record {place[2]}' if place else ''}. Correct it or write it again."
+        return f"{name} holds malformed JSON. Correct it or write it again."
     if "too small" in message or "magic" in message or "GZIP" in message or "ZSTD" in message or "arquet" in message:
         return f"{name} is damaged or cut short. Fetch or write it again."
-    reason = message.split(": ", 1)[-1].split("\n")[0].strip().rstrip(".")
+    reason = message.split(": ", 1)[-1].split("\n", maxsplit=1)[0].strip().rstrip(".")
     return f"{name} cannot be read: {reason}. Check that it is a table."

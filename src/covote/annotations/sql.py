@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covote.annotations.columns import ROLES, Long, Wide
+from covote.annotations.columns import ROLES, Long
 from covote.annotations.encode import Coded, check_finite, encode_integers
-from covote.annotations.native import IntArray, to_list
+from covote.annotations.native import IntArray
 from covote.annotations.repeats import lost_id
 from covote.annotations.source import Source
 from covote.annotations.stored import StoredColumn, identifier, new_table
 from covote.annotations.value import NO_CODE
-from covote.annotations.wide import SMALL, check_cells
 from covote.errors import InputError
 
 _INTEGERS: dict[str, type[np.integer[Any]]] = {
@@ -49,7 +48,8 @@ class Column:
         if self.type == "VARCHAR":
             return f"({self.sql} IS NOT NULL AND {self.sql} <> '')"
         if self.type in ("FLOAT", "DOUBLE"):
-            return f"({self.sql} IS NOT NULL AND NOT isnan({self.sql}))"
+            # isnan() is false throughout a Parquet file whose statistics leave out NaN, as PyArrow's do
+            return f"({self.sql} IS NOT NULL AND (isfinite({self.sql}) OR isinf({self.sql})))"
         return f"({self.sql} IS NOT NULL)"
 
 
@@ -69,34 +69,15 @@ def columns_of(source: Source, names: Sequence[Any], roles: Sequence[str]) -> li
 def encode_long(source: Source, long: Long, *, in_order: bool) -> tuple[Coded, Coded, Coded]:
     """Item, annotator and label of the rows that have a label; `in_order` asks for the rows in their own order."""
     item, annotator, label = columns_of(source, (long.item, long.annotator, long.label), ROLES)
-    labels = None if _is_integer(label) else _vocabulary(source, label, label)
+    labels = None if is_integer(label) else _vocabulary(source, label, label)
     if labels is not None and len(labels) > _LISTED:
         return _encode_joined(source, (item, annotator, label), labels, in_order=in_order)
-    if not (_is_integer(item) and _is_integer(annotator)):
+    if not (is_integer(item) and is_integer(annotator)):
         return _encode_joined(source, (item, annotator, label), labels, in_order=in_order)
     for column in (item, annotator):
         _check_ids(source, column, label)
-    found = _fetch_in_order(source, [item, annotator, label], {label.name: labels} if labels else {}, label.present)
+    found = fetch_in_order(source, [item, annotator, label], {label.name: labels} if labels else {}, label.present)
     return found[0], found[1], found[2]
-
-
-def encode_wide(source: Source, wide: Wide) -> tuple[Coded, list[Coded]]:
-    """Items of the rows, and the label codes of each annotator's column."""
-    names = [name for name in (wide.item, *wide.annotators) if name is not None]
-    columns = columns_of(
-        source, names, ["item"] * (len(names) - len(wide.annotators)) + ["label"] * len(wide.annotators)
-    )
-    cells = columns[-len(wide.annotators) :]
-    if not wide.sure:
-        _check_sample(source, cells)
-    lists = {c.name: StoredColumn(source.con, t, json_text=c.json_text) for c, t in _cell_labels(source, cells).items()}
-    coded = _fetch_in_order(source, cells, lists, "true")
-    if not wide.sure:
-        check_cells([to_list(column.values) for column in coded], wide.annotators)
-    if wide.item is None:
-        rows = np.arange(len(coded[0].codes))
-        return Coded(rows, rows), coded
-    return _encode_items(source, columns[0]), coded
 
 
 def fetch_values(source: Source, names: Sequence[str]) -> list[tuple[Any, ...]]:
@@ -112,11 +93,11 @@ def fetch_values(source: Source, names: Sequence[str]) -> list[tuple[Any, ...]]:
     ]
 
 
-def _is_integer(column: Column) -> bool:
+def is_integer(column: Column) -> bool:
     return column.type in _INTEGERS or column.type == "BOOLEAN"
 
 
-def _fetch_in_order(
+def fetch_in_order(
     source: Source, columns: Sequence[Column], lists: dict[str, StoredColumn], condition: str
 ) -> list[Coded]:
     """Codes of columns that are integers or have few values, without a join, so that rows keep their order."""
@@ -182,7 +163,7 @@ def _add(shifted: IntArray, low: int, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 def _vocabulary(source: Source, column: Column, label: Column) -> StoredColumn:
     """The distinct values of a column in the rows with a label, in order of first appearance, as a table."""
-    table = _distinct(source, column, label.present)
+    table = distinct(source, column, label.present)
     value = replace(column, name="value")
     lost = source.rows(f"SELECT min(first) FROM {table} WHERE NOT {value.present}")[0][0]  # noqa: S608
     if lost is not None:
@@ -192,7 +173,7 @@ def _vocabulary(source: Source, column: Column, label: Column) -> StoredColumn:
     return StoredColumn(source.con, table, json_text=column.json_text)
 
 
-def _distinct(source: Source, column: Column, condition: str) -> str:
+def distinct(source: Source, column: Column, condition: str) -> str:
     """A new table (value, code, first): first is the row, from 1, where a value appears first, and code its rank."""
     table = new_table()
     source.con.execute(f"""
@@ -234,47 +215,6 @@ def _encode_joined(
 
 
 def _values(source: Source, column: Column, stored: StoredColumn) -> Any:
-    if not _is_integer(column):
+    if not is_integer(column):
         return stored
     return source.con.execute(f"SELECT value FROM {stored.table} ORDER BY code").fetchnumpy()["value"]  # noqa: S608
-
-
-def _check_sample(source: Source, cells: Sequence[Column]) -> None:
-    """Refuse a long table with unknown names by its first rows, before its ids are counted."""
-    rows = source.rows(f"SELECT {', '.join(c.sql for c in cells)} FROM source LIMIT 1000")  # noqa: S608
-    labels = [{value for value in column if value is not None} for column in zip(*rows, strict=True)]
-    if len(set().union(*labels)) > SMALL:
-        check_cells(labels, [c.name for c in cells])
-
-
-def _cell_labels(source: Source, cells: Sequence[Column]) -> dict[Column, str]:
-    """A table of the distinct labels of each column that does not hold integers."""
-    texts = [column for column in cells if not _is_integer(column)]
-    if not texts:
-        return {}
-    parts = ", ".join(
-        f"list(DISTINCT {column.sql}) FILTER (WHERE {column.present}) AS c{i}" for i, column in enumerate(texts)
-    )
-    gathered = new_table()
-    source.con.execute(f"CREATE TABLE {gathered} AS SELECT {parts} FROM source")  # noqa: S608
-    tables = {}
-    for i, column in enumerate(texts):
-        tables[column] = new_table()
-        source.con.execute(f"""
-            CREATE TABLE {tables[column]} AS
-            SELECT value, (row_number() OVER () - 1)::INTEGER AS code FROM (SELECT unnest(c{i}) AS value FROM {gathered})""")  # noqa: S608
-    return tables
-
-
-def _encode_items(source: Source, item: Column) -> Coded:
-    """Item codes of all rows of a wide table, in order."""
-    if _is_integer(item):
-        return _fetch_in_order(source, [item], {}, "true")[0]
-    table = _distinct(source, item, item.present)
-    arrays = source.con.execute(f"""
-        SELECT coalesce(v.code, -1) AS code, s.number
-        FROM (SELECT {item.sql} AS value, row_number() OVER () AS number FROM source) s
-        LEFT JOIN {table} v ON s.value = v.value""").fetchnumpy()  # noqa: S608
-    codes: IntArray = np.empty(len(arrays["code"]), dtype=np.int32)
-    codes[arrays["number"] - 1] = arrays["code"]
-    return Coded(codes, StoredColumn(source.con, table, json_text=item.json_text))

@@ -67,7 +67,7 @@ class StoredColumn:
         column = "epoch_us(value)" if aware else "value"
         values = [row[0] for row in self.con.execute(f"SELECT {column} FROM {self.table} {rows}").fetchall()]  # noqa: S608
         if aware:
-            epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+            epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
             return [epoch + datetime.timedelta(microseconds=value) for value in values]
         return [json.loads(value) for value in values] if self.json_text else values
 
@@ -80,8 +80,8 @@ def new_table() -> str:
 def identifier(name: str) -> str:
     """A column name as SQL writes it.
 
-    >>> identifier('a "b"')
-    '"a ""b\"""'
+    >>> identifier('my "task" id')
+    '"my ""task"" id"'
     """
     return '"' + name.replace('"', '""') + '"'
 

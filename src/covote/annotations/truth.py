@@ -44,8 +44,8 @@ class Truth:
         shared = place >= 0
         if not shared.any():
             msg = (
-                f"The truth shares no item with the annotations: {self.items[0]!r} is a first item of the truth, "
-                f"{annotations.items[0]!r} one of the annotations. Check that both use the same ids."
+                f"The truth shares no item with the annotations: its first item is {self.items[0]!r}, "
+                f"that of the annotations {annotations.items[0]!r}. Check that both use the same ids."
             )
             raise InputError(msg)
         label = _match(self.labels, annotations.classes)
@@ -142,7 +142,8 @@ def _choose(names: Sequence[Hashable], given: Mapping[Role, Hashable | None]) ->
 
 def _checked_pairs(truth: Any) -> Iterable[tuple[Any, Any]]:
     if not isinstance(truth, Iterable):
-        msg = f"A {type(truth).__name__} is no truth. Pass a file, a frame, a mapping or pairs (item, label)."
+        kind = type(truth).__name__
+        msg = f"An object of type {kind} is no truth. Pass a file, a frame, a mapping or pairs (item, label)."
         raise InputError(msg)
     rows = list(truth)
     for number, row in enumerate(rows, start=1):

@@ -157,7 +157,7 @@ class Annotations:
         )
 
 
-def pack(  # noqa: PLR0917  three columns and their three sizes
+def pack(
     item: IntArray, annotator: IntArray, label: IntArray, n_items: int, n_annotators: int, n_classes: int
 ) -> NDArray[np.int64]:
     """One integer an answer, `(item * n_annotators + annotator) * n_classes + label`: sorting it sorts the table.

@@ -1,0 +1,76 @@
+"""The columns of a wide `Source` -> codes of the items and of every annotator's labels, by DuckDB."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from covote.annotations.columns import Wide
+from covote.annotations.encode import Coded
+from covote.annotations.native import IntArray, to_list
+from covote.annotations.source import Source
+from covote.annotations.sql import Column, columns_of, distinct, fetch_in_order, is_integer
+from covote.annotations.stored import StoredColumn, new_table
+from covote.annotations.wide import SMALL, check_cells
+
+
+def encode_wide(source: Source, wide: Wide) -> tuple[Coded, list[Coded]]:
+    """Items of the rows, and the label codes of each annotator's column."""
+    names = [name for name in (wide.item, *wide.annotators) if name is not None]
+    columns = columns_of(
+        source, names, ["item"] * (len(names) - len(wide.annotators)) + ["label"] * len(wide.annotators)
+    )
+    cells = columns[-len(wide.annotators) :]
+    if not wide.sure:
+        _check_sample(source, cells)
+    lists = {c.name: StoredColumn(source.con, t, json_text=c.json_text) for c, t in _cell_labels(source, cells).items()}
+    coded = fetch_in_order(source, cells, lists, "true")
+    if not wide.sure:
+        check_cells([to_list(column.values) for column in coded], wide.annotators)
+    if wide.item is None:
+        rows = np.arange(len(coded[0].codes))
+        return Coded(rows, rows), coded
+    return _encode_items(source, columns[0]), coded
+
+
+def _check_sample(source: Source, cells: Sequence[Column]) -> None:
+    """Refuse a long table with unknown names by its first rows, before its ids are counted."""
+    rows = source.rows(f"SELECT {', '.join(c.sql for c in cells)} FROM source LIMIT 1000")  # noqa: S608
+    labels = [{value for value in column if value is not None} for column in zip(*rows, strict=True)]
+    if len(set().union(*labels)) > SMALL:
+        check_cells(labels, [c.name for c in cells])
+
+
+def _cell_labels(source: Source, cells: Sequence[Column]) -> dict[Column, str]:
+    """A table of the distinct labels of each column that does not hold integers."""
+    texts = [column for column in cells if not is_integer(column)]
+    if not texts:
+        return {}
+    parts = ", ".join(
+        f"list(DISTINCT {column.sql}) FILTER (WHERE {column.present}) AS c{i}" for i, column in enumerate(texts)
+    )
+    gathered = new_table()
+    source.con.execute(f"CREATE TABLE {gathered} AS SELECT {parts} FROM source")  # noqa: S608
+    tables = {}
+    for i, column in enumerate(texts):
+        tables[column] = new_table()
+        source.con.execute(f"""
+            CREATE TABLE {tables[column]} AS
+            SELECT value, (row_number() OVER () - 1)::INTEGER AS code
+            FROM (SELECT unnest(c{i}) AS value FROM {gathered})""")  # noqa: S608
+    return tables
+
+
+def _encode_items(source: Source, item: Column) -> Coded:
+    """Item codes of all rows of a wide table, in order."""
+    if is_integer(item):
+        return fetch_in_order(source, [item], {}, "true")[0]
+    table = distinct(source, item, item.present)
+    arrays = source.con.execute(f"""
+        SELECT coalesce(v.code, -1) AS code, s.number
+        FROM (SELECT {item.sql} AS value, row_number() OVER () AS number FROM source) s
+        LEFT JOIN {table} v ON s.value = v.value""").fetchnumpy()  # noqa: S608
+    codes: IntArray = np.empty(len(arrays["code"]), dtype=np.int32)
+    codes[arrays["number"] - 1] = arrays["code"]
+    return Coded(codes, StoredColumn(source.con, table, json_text=item.json_text))
