@@ -130,32 +130,67 @@ def kl_pass(first, second, blocks, weight, prior, confusion, counts, mass):  # c
     return objective
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def solve_one(blocks, others, prior, pseudo, sweeps, confusion):  # confusion: (labels, classes)  # IN and OUT
     """Fit one annotator's matrix to its blocks (T, own, theirs), its partners' matrices `others` held fixed.
 
     `sweeps` EM-type updates of sum blocks * log(A D A_l^T) + sum pseudo * log(A); `confusion` holds the start.
+    Blocks and matrices are laid side by side first, so that the loops run along T * theirs columns.
     """
     K = len(prior)
+    T = len(blocks)
+    own = np.empty((K, T * K))  # counts of own label i
+    theirs = np.empty((K, T * K))  # prior[k] * Pr(their label given k)
+    for t in range(T):
+        for j in range(K):
+            for k in range(K):
+                own[k, t * K + j] = blocks[t, k, j]
+                theirs[k, t * K + j] = prior[k] * others[t, j, k]
+    share = np.empty(T * K)
     soft = np.empty((K, K))
-    joint = np.empty(K)
     for _ in range(sweeps):
-        soft[:] = pseudo
-        for t in range(len(blocks)):
-            for i in range(K):
-                for j in range(K):
-                    n = blocks[t, i, j]
-                    if n == 0.0:
-                        continue
-                    total = 0.0
-                    for k in range(K):
-                        joint[k] = prior[k] * confusion[i, k] * others[t, j, k]
-                        total += joint[k]
-                    if total > 0.0:
-                        for k in range(K):
-                            soft[i, k] += n * joint[k] / total
+        for i in range(K):
+            share[:] = 0.0
+            for k in range(K):
+                for q in range(T * K):
+                    share[q] += confusion[i, k] * theirs[k, q]
+            for q in range(T * K):
+                share[q] = own[i, q] / share[q] if share[q] > 0.0 else 0.0
+            for k in range(K):
+                reach = 0.0
+                for q in range(T * K):
+                    reach += share[q] * theirs[k, q]
+                soft[i, k] = pseudo[i, k] + confusion[i, k] * reach
         for k in range(K):
             mass = soft[:, k].sum()
             if mass > 0.0:
                 for i in range(K):
                     confusion[i, k] = soft[i, k] / mass
+
+
+@njit(cache=True, nogil=True)
+def full_rank(blocks, out):  # out: (pairs,)  # OUT
+    """Whether each K x K block has full rank: elimination with complete pivoting never meets a pivot of rounding size."""
+    K = blocks.shape[1]
+    a = np.empty((K, K))
+    for p in range(len(blocks)):
+        a[:] = blocks[p]
+        size = np.abs(a).max()
+        out[p] = size > 0.0
+        for step in range(K):
+            row, column, largest = step, step, 0.0
+            for i in range(step, K):
+                for j in range(step, K):
+                    if abs(a[i, j]) > largest:
+                        row, column, largest = i, j, abs(a[i, j])
+            if largest <= 1e-13 * K * size:
+                out[p] = False
+                break
+            for j in range(K):
+                a[step, j], a[row, j] = a[row, j], a[step, j]
+            for i in range(K):
+                a[i, step], a[i, column] = a[i, column], a[i, step]
+            for i in range(step + 1, K):
+                factor = a[i, step] / a[step, step]
+                for j in range(step, K):
+                    a[i, j] -= factor * a[step, j]

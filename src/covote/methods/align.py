@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from itertools import permutations
 
@@ -49,41 +50,61 @@ def align_by_pairs(found: Mapping[int, Floats], counts: PairCounts) -> dict[int,
     All aligned partners vote, weighted by shared items and by |det A_m|; the annotator with most votes is aligned
     next. Each group that no path connects to the others is aligned and named on its own (`class_names`).
     """
-    quality = {m: abs(float(np.linalg.det(a))) for m, a in found.items()}
-    gain = {m: np.zeros_like(a) for m, a in found.items()}
-    trust = dict.fromkeys(found, 0.0)
+    state = _Alignment.begin(found, counts)
     aligned: dict[int, Floats] = {}
     group: list[int] = []
-    while len(aligned) < len(found):
-        waiting = [m for m in found if m not in aligned]
-        m = max(waiting, key=lambda m: (trust[m], quality[m], -m))
-        if trust[m] == 0.0:  # nobody aligned so far shares items with those left: a new group begins
+    for _ in found:
+        i = state.next()
+        if state.trust[i] == 0.0:  # nobody aligned so far shares items with those left: a new group begins
             _name_group(aligned, group)
             group = []
+        m = int(state.who[i])
         group.append(m)
-        aligned[m] = found[m][:, best_order(gain[m])]
-        _show_columns(m, aligned, found, counts, quality[m], gain, trust)
+        aligned[m] = state.found[i][:, best_order(state.gain[i])]
+        state.show_columns(i, aligned[m])
     _name_group(aligned, group)
     return aligned
 
 
-def _show_columns(
-    m: int,
-    aligned: Mapping[int, Floats],
-    found: Mapping[int, Floats],
-    counts: PairCounts,
-    quality: float,
-    gain: dict[int, Floats],  # IN and OUT: agreement of columns, by annotator
-    trust: dict[int, float],  # IN and OUT
-) -> None:
-    inverse = np.linalg.pinv(aligned[m].T, rcond=1e-3)
-    partners, blocks = counts.partners(m)
-    for other, block in zip(partners.tolist(), blocks, strict=True):
-        if other in found and other not in aligned:
-            shown = columns(np.maximum(block.T @ inverse, 0.0))  # (labels of other, classes in aligned order)
-            weight = float(block.sum()) * max(quality, 1e-9)
-            gain[other] -= weight * np.abs(shown[:, :, None] - found[other][:, None, :]).sum(axis=0)
-            trust[other] += weight
+@dataclass(frozen=True, eq=False)
+class _Alignment:
+    """What is known on the way: for each matrix found, the agreement of its columns with those aligned."""
+
+    counts: PairCounts
+    who: NDArray[np.int64]  # (found,): annotators, in order
+    place: NDArray[np.int64]  # (annotators,): position among those found, or -1
+    found: Floats  # (found, labels, classes)
+    quality: Floats  # (found,): |det A_m|
+    gain: Floats  # (found, classes in aligned order, own classes)  # IN and OUT
+    trust: Floats  # (found,): weight of the aligned partners seen; -1 once aligned  # IN and OUT
+
+    @classmethod
+    def begin(cls, found: Mapping[int, Floats], counts: PairCounts) -> _Alignment:
+        who = np.array(sorted(found), dtype=np.int64)
+        place = np.full(counts.n_annotators, -1)
+        place[who] = np.arange(len(who))
+        matrices = np.stack([found[m] for m in who.tolist()])
+        quality = np.abs(np.linalg.det(matrices))
+        return cls(counts, who, place, matrices, quality, np.zeros_like(matrices), np.zeros(len(who)))
+
+    def next(self) -> int:
+        """The annotator with most trust, then of best quality, then the first."""
+        best = np.flatnonzero(self.trust == self.trust.max())
+        return int(best[np.argmax(self.quality[best])])
+
+    def show_columns(self, i: int, aligned: Floats) -> None:
+        """Let the i-th annotator, now aligned, show the columns of all its partners that wait."""
+        inverse = np.linalg.pinv(aligned.T, rcond=1e-3)
+        self.trust[i] = -1.0
+        partners, blocks = self.counts.partners(int(self.who[i]))
+        other = self.place[partners]
+        waits = (other >= 0) & (self.trust[other] >= 0)
+        other, blocks = other[waits], blocks[waits]
+        shown = columns(np.maximum(blocks.transpose(0, 2, 1) @ inverse, 0.0))  # (partners, their labels, classes)
+        weight = blocks.sum(axis=(1, 2)) * max(float(self.quality[i]), 1e-9)
+        distance = np.abs(shown[:, :, :, None] - self.found[other][:, :, None, :]).sum(axis=1)
+        self.gain[other] -= weight[:, None, None] * distance
+        self.trust[other] += weight
 
 
 def _name_group(aligned: dict[int, Floats], group: list[int]) -> None:

@@ -98,9 +98,9 @@ def estimate_prior(counts: PairCounts, aligned: dict[int, Floats]) -> Floats:
         matrices[m], known[m] = a, True
     both = known[counts.first] & known[counts.second]
     a, b = matrices[counts.first[both]], matrices[counts.second[both]]
-    overlap_a, overlap_b = np.einsum("pik,pil->pkl", a, a), np.einsum("pik,pil->pkl", b, b)
-    gram = np.einsum("p,pkl->kl", counts.shared[both], overlap_a * overlap_b)
-    target = np.einsum("pik,pik->k", a, np.einsum("pij,pjk->pik", counts.blocks[both], b))
+    overlap = matrices.transpose(0, 2, 1) @ matrices  # (annotators, classes, classes)
+    gram = np.einsum("p,pkl,pkl->kl", counts.shared[both], overlap[counts.first[both]], overlap[counts.second[both]])
+    target = np.einsum("pik,pik->k", a, counts.blocks[both] @ b)
     size = max(float(counts.shared[both].sum()), 1e-300)
     return simplex_least_squares(gram / size, target / size)
 
