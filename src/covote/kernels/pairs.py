@@ -170,7 +170,7 @@ def solve_one(blocks, others, prior, pseudo, sweeps, confusion):  # confusion: (
 
 @njit(cache=True, nogil=True)
 def full_rank(blocks, out):  # out: (pairs,)  # OUT
-    """Whether each K x K block has full rank: elimination with complete pivoting never meets a pivot of rounding size."""
+    """Whether each K x K block has full rank: elimination with complete pivoting meets no pivot of rounding size."""
     K = blocks.shape[1]
     a = np.empty((K, K))
     for p in range(len(blocks)):

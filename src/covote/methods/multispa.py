@@ -87,7 +87,7 @@ def spa_confusion(blocks: Floats, frequency: Floats) -> Floats:
 
 
 def estimate_prior(counts: PairCounts, aligned: dict[int, Floats]) -> Floats:
-    """The prior d of R_{m,l} = A_m diag(d) A_l^T by least squares over all pairs of `aligned`, weighted by shared items.
+    """The prior d of R_{m,l} = A_m diag(d) A_l^T by least squares over all pairs of `aligned`, by shared items.
 
     Inverting A_m, as the paper writes it, is unstable for ill-conditioned matrices; this is not.
     """
