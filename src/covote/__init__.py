@@ -21,6 +21,14 @@ _PLACES = {
     "MultiSPA": "covote.estimators.dawid_skene",
     "MultiSPAKL": "covote.estimators.dawid_skene",
     "DawidSkene": "covote.estimators.dawid_skene",
+    "SpectralDS": "covote.estimators.baselines",
+    "TensorADMM": "covote.estimators.baselines",
+    "KOS": "covote.estimators.baselines",
+    "EigenRatio": "covote.estimators.baselines",
+    "GhoshSVD": "covote.estimators.baselines",
+    "MinmaxEntropy": "covote.estimators.baselines",
+    "count_pairs": "covote.estimators.streams",
+    "load_dataset": "covote.datasets",
     "Annotations": "covote.annotations",
     "load": "covote.annotations",
     "load_truth": "covote.annotations",
@@ -35,9 +43,12 @@ __all__ = ["__version__", *_PLACES]
 if TYPE_CHECKING:
     from covote.annotations import Annotations, load, load_truth
     from covote.counts import PairCounts
+    from covote.datasets import load_dataset
+    from covote.estimators.baselines import KOS, EigenRatio, GhoshSVD, MinmaxEntropy, SpectralDS, TensorADMM
     from covote.estimators.compare import compare
     from covote.estimators.dawid_skene import DawidSkene, MajorityVote, MultiSPA, MultiSPAKL
     from covote.estimators.registry import METHODS, aggregate
+    from covote.estimators.streams import count_pairs
     from covote.model import Model
     from covote.model_file import load_model, save_model
 

@@ -81,10 +81,14 @@ def show(trials: list[Trial], *, scored: bool, n_truth: int) -> None:
         loss = "-" if t.log_loss is None else f"{t.log_loss:.3f}"
         agreement = "-" if t.agreement is None else f"{100 * t.agreement:.1f} %"
         score = (error, interval, loss) if scored else ()
-        rows.append((t.method, *score, agreement, f"{t.seconds:.2f}" if t.ran else "-", t.status))
+        status = t.status.split(":")[0].split(",")[0] if t.ran else "did not run"
+        rows.append((t.method, *score, agreement, f"{t.seconds:.2f}" if t.ran else "-", status))
     head = ("error", "90 % interval", "log-loss") if scored else ()
     title = f"Methods by error on {n_truth:,} items with truth" if scored else "Methods by agreement with the others"
     table_columns = ("method", *head, "agreement", "seconds", "status")
     show_table(title, table_columns, rows)
+    for t in trials:
+        if not t.ran:
+            console().print(f"{t.method} did not run: {t.status}", markup=False, soft_wrap=True)
     if scored:
         console().print("Intervals that overlap mean that the data cannot tell the methods apart.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
+from importlib import import_module
 from typing import Any
 
 from covote.errors import InputError
@@ -12,12 +13,29 @@ from covote.estimators.dawid_skene import DawidSkene, MajorityVote, MultiSPA, Mu
 
 Maker = Callable[..., Aggregator]
 
+
+def _later(module: str, name: str) -> Maker:
+    """An estimator class whose module is imported when it is first made."""
+
+    def made(**options: Any) -> Aggregator:
+        estimator: Aggregator = getattr(import_module(f"covote.estimators.{module}"), name)(**options)
+        return estimator
+
+    return made
+
+
 _MAKERS: dict[str, Maker] = {
     "majority-vote": MajorityVote,
     "multispa": MultiSPA,
     "multispa-kl": MultiSPAKL,
     "multispa-ds": lambda **options: DawidSkene(**{"init": "multispa", **options}),
     "mv-ds": lambda **options: DawidSkene(**{"init": "majority", **options}),
+    "spectral-ds": _later("baselines", "SpectralDS"),
+    "tensor-admm": _later("baselines", "TensorADMM"),
+    "kos": _later("baselines", "KOS"),
+    "eigen-ratio": _later("baselines", "EigenRatio"),
+    "ghosh-svd": _later("baselines", "GhoshSVD"),
+    "minmax-entropy": _later("baselines", "MinmaxEntropy"),
 }
 
 DEFAULT = "multispa-ds"
