@@ -19,6 +19,9 @@ from covote.model import Fit, Status
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+_TIE = 1e-9
+"""Shares this near to one half are a tie that rounding has bent."""
+
 
 @dataclass(frozen=True, eq=False)
 class _Crowd:
@@ -125,4 +128,5 @@ def _shares(item: Ints, sign: Floats, message: Floats, n_items: int) -> Floats:
     all_votes = np.bincount(item, np.abs(vote), minlength=n_items)
     plain_up, plain = np.bincount(item, sign > 0, minlength=n_items), np.bincount(item, minlength=n_items)
     fallback = np.where(plain > 0, plain_up / np.maximum(plain, 1), 0.5)
-    return np.where(all_votes > 0, up / np.where(all_votes > 0, all_votes, 1.0), fallback)
+    share = np.where(all_votes > 0, up / np.where(all_votes > 0, all_votes, 1.0), fallback)
+    return np.where(np.abs(share - 0.5) < _TIE, 0.5, share)

@@ -39,8 +39,9 @@ def iterate(
     """Repeat `step` until the objective gains less than `tol` (relative to its size) or `max_iter` steps are used.
 
     With `project`, pairs of steps are extrapolated (SQUAREM, Varadhan and Roland 2008): `project` brings an
-    extrapolated state back to the feasible set (it is also shown the last plain state), and an extrapolation that lowers the objective is dropped, so the
-    history rises monotonically either way. `max_iter` counts evaluations of `step`.
+    extrapolated state back to the feasible set (it is also shown the last plain state), and an extrapolation that
+    lowers the objective is dropped, so the history rises monotonically either way. `max_iter` counts evaluations of
+    `step`.
     """
     state, history, used = start, [], 0
     following, value = step(state)

@@ -69,7 +69,7 @@ def minmax_entropy(
     )
     belief = problem.belief(run.state)
     soft = problem.soft_counts(belief)
-    order = name_order(soft)
+    order = np.arange(len(engine.classes)) if len(problem.known) else name_order(soft)  # gold items name the classes
     belief, soft = np.ascontiguousarray(belief[:, order]), soft[:, :, order]
     model = _model(engine, belief, soft, problem.weight)
     return Fit(model.scores(), model, run.status, tuple(-h for h in run.history), posterior=belief)

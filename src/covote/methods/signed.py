@@ -109,7 +109,7 @@ def threshold_scores(weight: Floats) -> Scores:
     """
     K = len(weight) + 1
     loud = np.abs(weight)
-    typical = loud.mean(axis=1, keepdims=True)
+    typical = loud.sum(axis=1, keepdims=True) / max(weight.shape[1], 1)
     weight = np.where(loud > _WHISPER * typical, weight, _WHISPER * np.where(typical > 0, typical, 1.0))
     above = np.arange(K) > np.arange(K - 1)[:, None]  # (thresholds, labels or classes)
     up = above[:, None, :] ^ (weight < 0)[:, :, None]  # (thresholds, annotators, labels)

@@ -68,7 +68,8 @@ def spectral_ds(
     if K > 1 and not starts:
         return replace(fit, status=Status.FALLBACK, notes=(SINGULAR_NOTE,), details=details)
     assert fit.model is not None
-    model = named(engine, fit.model)
+    # gold items have named the classes during EM; else its informative annotators do
+    model = fit.model if getattr(engine, "gold", None) is not None else named(engine, fit.model)
     return replace(fit, model=model, scores=model.scores(), details=details)
 
 
