@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from covote.annotations.encode import Coded, check_finite, is_missing
-from covote.annotations.native import to_list
+from covote.annotations.native import IntArray, to_list
 from covote.annotations.value import NO_CODE
 from covote.errors import InputError
 
@@ -33,7 +33,8 @@ def order_classes(label: Coded, classes: Iterable[Hashable] | None = None) -> Co
             raise InputError(msg)
     ordered = [*first, *in_order([value for value in met if value not in first and value not in absent])]
     code_of = {value: code for code, value in enumerate(ordered)}
-    new = np.array([code_of.get(value, NO_CODE) for value in met] + [NO_CODE], dtype=np.int32)
+    dtype = np.int8 if len(ordered) < 2**7 else np.int16 if len(ordered) < 2**15 else np.int32
+    new: IntArray = np.array([code_of.get(value, NO_CODE) for value in met] + [NO_CODE], dtype=np.dtype(dtype))
     return Coded(new[label.codes], ordered)  # code -1 reads the last entry
 
 

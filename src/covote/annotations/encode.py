@@ -62,8 +62,12 @@ def encode_integers(column: IntArray) -> Coded:
 
 
 def _run_number(starts: NDArray[np.bool_]) -> IntArray:
-    run: IntArray = np.cumsum(starts, dtype=np.int32 if len(starts) < 2**31 else np.int64)
-    run -= 1
+    run: IntArray = np.empty(len(starts), dtype=np.dtype(np.int32 if len(starts) < 2**31 else np.int64))
+    last = -1
+    for start in range(0, len(starts), BLOCK):
+        block = np.cumsum(starts[start : start + BLOCK], dtype=run.dtype, out=run[start : start + BLOCK])
+        block += last
+        last = block[-1]
     return run
 
 

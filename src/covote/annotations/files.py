@@ -53,17 +53,6 @@ class DataFile:
     head: str = ""  # its first lines, of text and JSON
 
 
-def is_paths(table: Any) -> bool:
-    """Whether this is a path or a list of paths.
-
-    >>> is_paths("a.csv"), is_paths(["a.csv", "b.csv"]), is_paths([("x", "ann", "cat")])
-    (True, True, False)
-    """
-    if isinstance(table, (str, os.PathLike)):
-        return True
-    return isinstance(table, (list, tuple)) and bool(table) and all(isinstance(p, (str, os.PathLike)) for p in table)
-
-
 def find_files(paths: Any) -> list[str]:
     """The files meant by a path, a glob or a list of those, in order; "-" stands for standard input."""
     out: list[str] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +13,6 @@ from covote.annotations import frames
 from covote.annotations.arrays import encode_matrix, encode_triples
 from covote.annotations.columns import Long, Wide, check_choice, choose
 from covote.annotations.encode import Coded
-from covote.annotations.files import is_paths
 from covote.annotations.native import IntArray, take, to_list
 from covote.annotations.repeats import POLICIES, annotations_from
 from covote.annotations.tables import make_table
@@ -95,10 +95,21 @@ def load(
     if is_paths(table):
         return reader.files(table, columns, delimiter)
     table = frames.unwrapped(table)
-    kind = frames.kind_of(table)
+    kind = None if isinstance(table, (list, tuple)) else frames.kind_of(table)
     if kind is not None:
         return reader.relation(table) if kind == "duckdb" else reader.frame(table, kind)
     return reader.triples(table)
+
+
+def is_paths(table: Any) -> bool:
+    """Whether this is a path or a list of paths.
+
+    >>> is_paths("a.csv"), is_paths(["a.csv", "b.csv"]), is_paths([("x", "ann", "cat")])
+    (True, True, False)
+    """
+    if isinstance(table, (str, os.PathLike)):
+        return True
+    return isinstance(table, (list, tuple)) and bool(table) and all(isinstance(p, (str, os.PathLike)) for p in table)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from covote.annotations.classes import order_classes
 from covote.annotations.encode import Coded
-from covote.annotations.value import Annotations, Vocabulary, pack, same_pair, sort
+from covote.annotations.native import IntArray
+from covote.annotations.value import BLOCK, Annotations, Vocabulary, answer_dtype, pack, same_pair, sort
 from covote.errors import ConflictError, InputError
 
 POLICIES = ("error", "first", "last", "majority")
@@ -54,6 +55,9 @@ def settle(item: Coded, annotator: Coded, label: Coded, *, duplicates: str = "er
     [1]
     """
     items, annotators, classes = (Vocabulary(column.values) for column in (item, annotator, label))
+    grouped = _settle_grouped(item, annotator, label)
+    if grouped is not None:
+        return Annotations(*grouped, items, annotators, classes)
     n_classes = len(classes)
     packed = pack(item.codes, annotator.codes, label.codes, len(items), len(annotators), n_classes)
     keys = packed if duplicates == "error" else packed.copy()  # the policies need the order of the rows
@@ -70,6 +74,40 @@ def settle(item: Coded, annotator: Coded, label: Coded, *, duplicates: str = "er
             keys = np.concatenate([keys, _choose(packed, disputed, n_classes, duplicates)])
             keys.sort()
     return Annotations.from_keys(keys, items, annotators, classes)
+
+
+def _settle_grouped(item: Coded, annotator: Coded, label: Coded) -> tuple[NDArray[np.int64], IntArray] | None:
+    """Offsets and answers of rows that come item by item without repeats, block by block; None for all others."""
+    n_annotators, n_classes, rows = len(annotator.values), len(label.values), len(item.codes)
+    width = n_annotators * n_classes
+    answer: IntArray = np.empty(rows, dtype=answer_dtype(n_annotators, n_classes))
+    offsets = np.zeros(len(item.values) + 1, dtype=np.int64)
+    start = 0
+    while start < rows:
+        stop = _end_of_item(item.codes, start + BLOCK)
+        part = slice(start, stop)
+        own = item.codes[part]
+        if (start and own[0] <= item.codes[start - 1]) or not np.all(own[1:] >= own[:-1]):
+            return None
+        own = own - own[0]
+        keys = pack(own, annotator.codes[part], label.codes[part], int(own[-1]) + 1, n_annotators, n_classes)
+        sort(keys)
+        if same_pair(keys, n_classes).any():
+            return None
+        answer[part] = keys % width
+        first = int(item.codes[start])
+        offsets[first + 1 : first + 2 + int(own[-1])] = np.bincount(own)
+        start = stop
+    np.cumsum(offsets, out=offsets)
+    return offsets, answer
+
+
+def _end_of_item(codes: IntArray, near: int) -> int:
+    """The first row from `near` on that begins another item, looking no further than a block."""
+    if near >= len(codes):
+        return len(codes)
+    other = codes[near : near + BLOCK] != codes[near - 1]
+    return near + int(np.argmax(other)) if other.any() else min(near + BLOCK, len(codes))
 
 
 def _choose(packed: NDArray[np.int64], disputed: NDArray[np.int64], n_classes: int, policy: str) -> NDArray[np.int64]:

@@ -74,8 +74,7 @@ def encode_long(source: Source, long: Long, *, in_order: bool) -> tuple[Coded, C
         return _encode_joined(source, (item, annotator, label), labels, in_order=in_order)
     if not (is_integer(item) and is_integer(annotator)):
         return _encode_joined(source, (item, annotator, label), labels, in_order=in_order)
-    for column in (item, annotator):
-        _check_ids(source, column, label)
+    _check_ids(source, (item, annotator), label)
     found = fetch_in_order(source, [item, annotator, label], {label.name: labels} if labels else {}, label.present)
     return found[0], found[1], found[2]
 
@@ -186,13 +185,17 @@ def distinct(source: Source, column: Column, condition: str) -> str:
     return table
 
 
-def _check_ids(source: Source, column: Column, label: Column) -> None:
-    lost = source.rows(f"""
-        SELECT min(number) FROM (
-            SELECT {label.present} AND NOT {column.present} AS lost, row_number() OVER () AS number FROM source)
-        WHERE lost""")[0][0]  # noqa: S608
-    if lost is not None:
-        raise InputError(lost_id(column.role, lost))
+def _check_ids(source: Source, columns: Sequence[Column], label: Column) -> None:
+    """Raise when a row has a label but no id; the row is looked for only when there is one."""
+    counts = ", ".join(f"count(*) FILTER (WHERE NOT {column.present})" for column in columns)
+    lost = source.rows(f"SELECT {counts} FROM source WHERE {label.present}")[0]  # noqa: S608
+    for column, count in zip(columns, lost, strict=True):
+        if count:
+            first = source.rows(f"""
+                SELECT min(number) FROM (
+                    SELECT {label.present} AND NOT {column.present} AS lost, row_number() OVER () AS number FROM source)
+                WHERE lost""")[0][0]  # noqa: S608
+            raise InputError(lost_id(column.role, first))
 
 
 def _encode_joined(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from covote.annotations import frames
 from covote.annotations.columns import Role, check_given, find, not_recognised
 from covote.annotations.encode import check_finite, is_missing
-from covote.annotations.files import is_paths
+from covote.annotations.load import is_paths
 from covote.annotations.native import to_list
 from covote.annotations.value import NO_CODE, Annotations, Vocabulary
 from covote.errors import ColumnError, InputError
