@@ -57,9 +57,10 @@ EXPERIMENT = Experiment(
         "MSE in the best class order, ten trials."
     ),
     other=(
-        "The paper has no row for multispa-ds. All iterations run to convergence; multispa-kl minimises the "
-        "paper's criterion without smoothing, multispa-ds and mv-ds add 0.1 pseudo-answers to each cell and "
-        "nothing to the diagonal, since half of the drawn annotators are worse than chance. The class order is "
-        "common to all annotators; the paper's formula may be read as one order for each."
+        "The paper has no row for multispa-ds. All iterations run to convergence. Half of the drawn annotators "
+        "are worse than chance, so nothing is believed of them beforehand: multispa-kl minimises the paper's "
+        "criterion and tensor-admm fits its moments without smoothing, and the EM of multispa-ds, spectral-ds and "
+        "mv-ds adds 0.1 pseudo-answers to each cell and nothing to the diagonal. The class order is common to all "
+        "annotators; the paper's formula may be read as one order for each."
     ),
 )

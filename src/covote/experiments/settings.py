@@ -46,6 +46,8 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "recovery": {
         "multispa-kl": {"smoothing": 0.0},
         "multispa-ds": {"smoothing": 0.1, "diagonal": 0.0},
+        "spectral-ds": {"smoothing": 0.3, "diagonal": 0.0},  # a column: 0.1 a cell, as above
+        "tensor-admm": {"smoothing": 0.0},
         "mv-ds": {"smoothing": 0.1, "diagonal": 0.0},
     },
 }
