@@ -103,10 +103,13 @@ MAKERS = {
     "csv.bz2": lambda rows, d: write(d / "a.csv.bz2", bz2.compress(text_of(rows).encode())),
     "csv.xz": lambda rows, d: write(d / "a.csv.xz", lzma.compress(text_of(rows).encode())),
     "csv.zst": lambda rows, d: write(d / "a.csv.zst", zstd(text_of(rows))),
+    "csv.zst in two frames": lambda rows, d: write(d / "a.csv.zst", zstd(text_of(rows[:5])) + zstd(text_of(rows[5:], header=False))),
+    "csv.gz in two members": lambda rows, d: write(d / "a.gz", gzip.compress(text_of(rows[:5]).encode()) + gzip.compress(text_of(rows[5:], header=False).encode())),
     "glob": shards,
     "list of paths": lambda rows, d: (shards(rows, d), sorted(d.iterdir()))[1],
     "jsonl": lambda rows, d: write(d / "a.jsonl", json_of(rows)),
     "jsonl.gz": lambda rows, d: write(d / "a.jsonl.gz", gzip.compress(json_of(rows).encode())),
+    "jsonl, packed and not": lambda rows, d: [write(d / "a.jsonl", json_of(rows[:5])), write(d / "b.jsonl.gz", gzip.compress(json_of(rows[5:]).encode()))],
     "json list": lambda rows, d: write(d / "a.json", json.dumps([dict(zip(NAMES, r, strict=True)) for r in rows])),
     "parquet": lambda rows, d: pa.parquet.write_table(pa.table(columns_of(rows)), d / "a.parquet") or d / "a.parquet",
     "feather": lambda rows, d: pa.feather.write_feather(pa.table(columns_of(rows)), d / "a.feather") or d / "a.feather",
@@ -216,6 +219,14 @@ def test_a_relation_stays_on_the_users_connection():
         ("i0", 3), ("i1", 3), ("i2", 3),
     ]  # fmt: skip
     assert con.execute("SELECT count(*) FROM duckdb_tables()").fetchone() == (1,)
+
+
+@pytest.mark.dask
+def test_other_frames_are_collected():
+    frames = pytest.importorskip("dask.dataframe", reason="dask is not installed")
+    loaded = load(frames.from_pandas(pd.DataFrame(columns_of(ROWS)), npartitions=3))
+    assert decoded(loaded.annotations) == encode_slowly(ROWS)
+    assert loaded.kind == "pandas"
 
 
 def test_importing_needs_neither_duckdb_nor_narwhals():

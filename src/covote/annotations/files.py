@@ -112,7 +112,7 @@ def with_head(file: DataFile, lines: Sequence[str]) -> DataFile:
 def with_plain_lines(file: DataFile, scratch: Path, delimiter: str) -> DataFile:
     """A copy of a text table with all lines ended alike, for files that mix the ways of ending a line."""
     if file.compression == "zstd":
-        msg = f"{_start(file.shown)} mixes ways of ending a line. Unpack it first."
+        msg = f"{start_of(file.shown)} mixes ways of ending a line. Unpack it first."
         raise FileError(msg)
     unpack = _OPEN.get(file.compression, _open_plain)
     name = _name(scratch)
@@ -135,19 +135,22 @@ class reading(AbstractContextManager[None]):  # noqa: N801  reads like a word of
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)):
-            msg = f"{_start(self.path)} is damaged or cut short. Unpack it by hand or fetch it again."
+            msg = f"{start_of(self.path)} is damaged or cut short. Unpack it by hand or fetch it again."
         elif isinstance(error, UnicodeDecodeError):
-            msg = f"{_start(self.path)} is not UTF-8 text. Convert it to UTF-8."
+            msg = f"{start_of(self.path)} is not UTF-8 text. Convert it to UTF-8."
         elif isinstance(error, csv.Error):
-            msg = f"{_start(self.path)} is not a proper table: {error}. Correct it, or pass delimiter=."
+            msg = f"{start_of(self.path)} is not a proper table: {error}. Correct it, or pass delimiter=."
         elif isinstance(error, OSError):
-            msg = f"{_start(self.path)} cannot be read: {error.strerror or error}. Check the file and its permissions."
+            msg = (
+                f"{start_of(self.path)} cannot be read: {error.strerror or error}. Check the file and its permissions."
+            )
         else:
             return
         raise FileError(msg) from None
 
 
-def _start(path: str) -> str:
+def start_of(path: str) -> str:
+    """How a sentence about a file begins."""
     return path.capitalize() if path == "standard input" else f"File '{path}'"
 
 

@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
 
-from covote.annotations.files import DataFile, find_files, open_file, with_head, with_plain_lines
+from covote.annotations.files import DataFile, find_files, open_file, start_of, with_head, with_plain_lines
 from covote.annotations.stored import identifier, literal
 from covote.annotations.text import Layout, sniff
 from covote.errors import FileError, InputError, MissingExtraError
@@ -38,16 +38,23 @@ class Source:
 
 
 def connect() -> Any:
-    """A connection of our own, which spills to the system's folder for temporary files.
-
-    Joins are taken as written: DuckDB does not know the length of a text file, and would hold it in memory instead of
-    the vocabulary it is joined with.
-    """
+    """A connection of our own, which spills to the system's folder for temporary files."""
     import duckdb
 
-    con = duckdb.connect(config={"temp_directory": str(Path(tempfile.gettempdir()) / "covote-spill")})
+    return duckdb.connect(config={"temp_directory": str(Path(tempfile.gettempdir()) / "covote-spill")})
+
+
+def fetch_join(con: Any, query: str) -> dict[str, Any]:
+    """The columns of a query as arrays, its joins made as they are written.
+
+    DuckDB does not know the length of a text file, and would hold it in memory instead of the vocabulary it is
+    joined with.
+    """
     con.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")
-    return con
+    try:
+        return con.execute(query).fetchnumpy()  # type: ignore[no-any-return]
+    finally:
+        con.execute("RESET disabled_optimizers")
 
 
 def read_files(
@@ -65,30 +72,35 @@ def read_files(
     if isinstance(columns, str):
         columns = [name.strip() for name in columns.split(",")]
     delimiter = "\t" if delimiter in ("\\t", "tab") else delimiter
+    options: dict[str, Any] = {"delimiter": delimiter, "columns": columns, "given": tuple(given), "width": width}
     names = find_files(paths)
-    shown = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+    shown = "standard input" if names == ["-"] else names[0]
+    shown += f" and {len(names) - 1} more" if len(names) > 1 else ""
     with tempfile.TemporaryDirectory(prefix="covote-") as folder:
         con = connect()
         try:
-            files = [_headed(open_file(name, Path(folder)), con) for name in names]
-            files = [file for file in files if file.format not in ("text", "json") or file.head.strip()]
-            shown = files[0].shown if len(files) == 1 else shown
-            if not files:
-                msg = f"File '{shown}' holds no answers: it is empty. Pass a table with at least one labelled item."
-                raise InputError(msg)
-            options = {"delimiter": delimiter, "columns": columns, "given": tuple(given), "width": width}
+            files = _filled_files(names, Path(folder), con, shown)
             try:
                 return work(_open(con, files, options))
             except duckdb.Error as error:
-                if "invalid state" not in str(error):
+                if "invalid state" not in str(error):  # what DuckDB says to lines ended in several ways
                     raise
-            layouts = [sniff(file.head, **options).delimiter for file in files]  # type: ignore[arg-type]
-            plain = [with_plain_lines(file, Path(folder), d) for file, d in zip(files, layouts, strict=True)]
-            return work(_open(con, plain, options))
+            files = [with_plain_lines(f, Path(folder), sniff(f.head, **options).delimiter) for f in files]
+            return work(_open(con, files, options))
         except duckdb.OutOfMemoryException:
             raise
         except duckdb.Error as error:
             raise FileError(_sentence(str(error), shown)) from None
+
+
+def _filled_files(names: Sequence[str], folder: Path, con: Any, shown: str) -> list[DataFile]:
+    """The files that are not empty."""
+    files = [_headed(open_file(name, folder), con) for name in names]
+    files = [file for file in files if file.format not in ("text", "json") or file.head.strip()]
+    if not files:
+        msg = f"{start_of(shown)} holds no answers: it is empty. Pass a table with at least one labelled item."
+        raise InputError(msg)
+    return files
 
 
 def read_relation(relation: Any, work: Callable[[Source], T]) -> T:
@@ -126,7 +138,8 @@ def _open(con: Any, files: Sequence[DataFile], options: dict[str, Any]) -> Sourc
     elif formats == ["json"]:
         from covote.annotations.json_lines import open_json
 
-        return open_json(con, f"[{paths}]", files[0].compression)
+        compressions = {file.compression for file in files}
+        return open_json(con, f"[{paths}]", min(compressions) if len(compressions) == 1 else "auto")
     elif formats == ["parquet"]:
         query = f"SELECT * FROM read_parquet([{paths}], union_by_name = true)"  # noqa: S608
     else:
@@ -188,7 +201,7 @@ def _headed(file: DataFile, con: Any) -> DataFile:
 
 def _sentence(message: str, shown: str) -> str:
     """One sentence for what DuckDB says in many."""
-    name = "Standard input" if shown == "standard input" else f"File '{shown}'"
+    name = start_of(shown)
     line = re.search(r"Line: (\d+)", message)
     where = f", line {line[1]}," if line else ""
     widths = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)

@@ -14,7 +14,7 @@ from covote.annotations.columns import ROLES, Long
 from covote.annotations.encode import Coded, check_finite, encode_integers
 from covote.annotations.native import IntArray
 from covote.annotations.repeats import lost_id
-from covote.annotations.source import Source
+from covote.annotations.source import Source, fetch_join
 from covote.annotations.stored import StoredColumn, identifier, new_table
 from covote.annotations.value import NO_CODE
 from covote.errors import InputError
@@ -208,9 +208,10 @@ def _encode_joined(
     picked = ", ".join(f"{column.sql} AS c{i}" for i, column in enumerate(columns))
     joins = " ".join(f"JOIN {values.table} AS v{i} ON s.c{i} = v{i}.value" for i, values in enumerate(stored))
     number, inner = (", number", ", row_number() OVER () AS number") if in_order else ("", "")
-    arrays = source.con.execute(f"""
+    query = f"""
         SELECT v0.code AS c0, v1.code AS c1, v2.code AS c2 {number}
-        FROM (SELECT {picked} {inner} FROM source) AS s {joins}""").fetchnumpy()  # noqa: S608
+        FROM (SELECT {picked} {inner} FROM source) AS s {joins}"""  # noqa: S608
+    arrays = fetch_join(source.con, query)
     order = np.argsort(arrays.pop("number")) if in_order else slice(None)
     coded = (Coded(arrays.pop(f"c{i}")[order], _values(source, columns[i], stored[i])) for i in range(3))
     item, annotator, answer = coded

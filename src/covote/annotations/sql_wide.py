@@ -9,7 +9,7 @@ import numpy as np
 from covote.annotations.columns import Wide
 from covote.annotations.encode import Coded
 from covote.annotations.native import IntArray, to_list
-from covote.annotations.source import Source
+from covote.annotations.source import Source, fetch_join
 from covote.annotations.sql import Column, columns_of, distinct, fetch_in_order, is_integer
 from covote.annotations.stored import StoredColumn, new_table
 from covote.annotations.wide import SMALL, check_cells
@@ -67,10 +67,11 @@ def _encode_items(source: Source, item: Column) -> Coded:
     if is_integer(item):
         return fetch_in_order(source, [item], {}, "true")[0]
     table = distinct(source, item, item.present)
-    arrays = source.con.execute(f"""
+    query = f"""
         SELECT coalesce(v.code, -1) AS code, s.number
         FROM (SELECT {item.sql} AS value, row_number() OVER () AS number FROM source) s
-        LEFT JOIN {table} v ON s.value = v.value""").fetchnumpy()  # noqa: S608
+        LEFT JOIN {table} v ON s.value = v.value"""  # noqa: S608
+    arrays = fetch_join(source.con, query)
     codes: IntArray = np.empty(len(arrays["code"]), dtype=np.int32)
     codes[arrays["number"] - 1] = arrays["code"]
     return Coded(codes, StoredColumn(source.con, table, json_text=item.json_text))
