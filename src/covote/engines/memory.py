@@ -88,7 +88,7 @@ class MemoryEngine:
         """Probability of every class for every item, shape (items, classes)."""
         return self._spread(self._distinct.posterior(scores))
 
-    def labels(self, scores: Scores) -> tuple[NDArray[np.int32], Floats]:
+    def labels(self, scores: Scores) -> tuple[NDArray[Any], Floats]:
         """Class code and probability of the chosen label of every item, without the whole posterior in memory.
 
         Ties are settled as `covote.labels.choose_labels` does; gold items have their class.

@@ -88,8 +88,8 @@ class Pass:
         from covote.kernels import items
 
         a = self.annotations
-        K = a.n_classes
         table, bias = _kernel_arguments(scores)
+        K = len(bias)  # classes, or the finer states of a model that has some
         kernel = items.vote_pass
         if scores.link == "log":
             kernel = items.em_pass
@@ -115,11 +115,11 @@ class Pass:
         a = self.annotations
         kernel = items.posterior_pass if scores.link == "log" else items.shares_pass
         table, bias = _kernel_arguments(scores)
-        out = np.empty((a.n_items, a.n_classes))
+        out = np.empty((a.n_items, len(bias)))
         self.run(lambda s: kernel(a.offsets, a.answer, s[0], s[1], table, bias, out), self._spans)
         return out
 
-    def labels(self, scores: Scores) -> tuple[NDArray[np.int32], Floats]:
+    def labels(self, scores: Scores) -> tuple[NDArray[Any], Floats]:
         """Class code and probability of the chosen label of every item."""
         from covote.kernels import items
 

@@ -70,7 +70,7 @@ class Aggregator(abc.ABC):
         run: Callable[[Any, Progress | None], Fit] | None = None,
     ) -> Self:
         self.engine_, self._loaded = source, loaded
-        for name in ("posterior_", "codes_"):
+        for name in ("posterior_", "_chosen"):
             self.__dict__.pop(name, None)
         self.annotators_, self.classes_ = source.annotators, source.classes
         self.fit_ = (run or self._run)(source, progress)
@@ -129,7 +129,7 @@ class Aggregator(abc.ABC):
     @property
     def confidence_(self) -> Floats:
         """Probability of the chosen label of every item, shape (items,)."""
-        return np.asarray(self.posterior_[np.arange(len(self.codes_)), self.codes_])
+        return self._chosen[1]
 
     @property
     def model_(self) -> Model:
@@ -191,10 +191,20 @@ class Aggregator(abc.ABC):
             posterior[gold >= 0] = np.eye(posterior.shape[1])[gold[gold >= 0]]
         return posterior
 
-    @cached_property
+    @property
     def codes_(self) -> NDArray[np.int64]:
         """Code of the chosen label of every item, shape (items,)."""
-        return choose_labels(self.posterior_, self._votes)
+        return self._chosen[0]
+
+    @cached_property
+    def _chosen(self) -> tuple[NDArray[np.int64], Floats]:
+        """Codes and probabilities of the chosen labels; the whole posterior is made only where it is needed."""
+        fit, _ = self._fitted.fit_, self.loaded_
+        direct = fit.posterior is None and len(fit.scores.bias) == len(self.classes_)
+        if direct and "posterior_" not in self.__dict__ and isinstance(self.engine_, MemoryEngine):
+            return self.engine_.labels(fit.scores)
+        codes = choose_labels(self.posterior_, self._votes)
+        return codes, np.asarray(self.posterior_[np.arange(len(codes)), codes])
 
     def _score_new(self, table: Any, reading: dict[str, Any]) -> tuple[Loaded, Floats]:
         self._fitted  # noqa: B018 - raises before fit

@@ -70,10 +70,14 @@ def iterate(
 def _extrapolated(step: Step, x0: Floats, x1: Floats, project: Project) -> Floats:
     x2, _ = step(x1)
     r, v = x1 - x0, (x2 - x1) - (x1 - x0)
-    size = float(np.linalg.norm(v))
+    size = _length(v)
     if size <= 1e-300:
         return x2
-    alpha = max(float(np.linalg.norm(r)) / size, 1.0)
+    alpha = max(_length(r) / size, 1.0)
     if alpha == 1.0:
         return x2
     return project(x0 + 2 * alpha * r + alpha**2 * v, x2)
+
+
+def _length(x: Floats) -> float:
+    return float(np.sqrt(np.square(x).sum()))  # not BLAS, whose threads cost more than the sum where cores are busy
