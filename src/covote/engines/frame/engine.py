@@ -135,21 +135,21 @@ class FrameEngine:
         return beside(self._source, {"who": who[mask], "other": other[mask]}, {})
 
     def _posterior_plan(self, scores: Scores) -> plans.Lazy:
-        K = len(self.classes)
-        rows = scores.table.reshape(-1, K)[self._crowd.row]  # (answers met, classes)
+        rows = scores.table.reshape(-1, len(scores.bias))[self._crowd.row]  # (answers met, classes)
         rows = plans.finite(rows) if scores.link == "log" else rows
-        columns = {f"s{k}": rows[:, k] for k in range(K)}
+        columns = {f"s{k}": rows[:, k] for k in range(len(scores.bias))}
         table = beside(self._source, {"row": self._crowd.row, **columns}, {})
         return plans.posterior_plan(self._answers.join(table, on="row"), scores, self._gold_codes)
 
     def expected_counts(self, scores: Scores) -> ExpectedCounts:
-        M, K = len(self.annotators), len(self.classes)
-        found = fetched(plans.soft_count_plan(self._answers, self._posterior_plan(scores), K))
-        counts = np.zeros((M * K, K))
-        counts[_ints(found["row"])] = np.column_stack([found[f"p{k}"] for k in range(K)])
-        mass = np.array([float(found[f"q{k}"].sum()) for k in range(K)])
+        states = range(len(scores.bias))  # classes, or the finer states of a model that has some
+        found = fetched(plans.soft_count_plan(self._answers, self._posterior_plan(scores), len(states)))
+        counts = np.zeros((len(self.annotators) * len(self.classes), len(states)))
+        counts[_ints(found["row"])] = np.column_stack([found[f"p{k}"] for k in states])
+        mass = np.array([float(found[f"q{k}"].sum()) for k in states])
         value = float(found["ll"].sum())
-        return ExpectedCounts(counts.reshape(M, K, K), mass, value if value > plans.NEVER else -np.inf)
+        value = value if value > plans.NEVER else -np.inf
+        return ExpectedCounts(counts.reshape(scores.table.shape), mass, value)
 
     def posterior(self, scores: Scores) -> Any:
         """A lazy frame of the user's kind: item, label, confidence and a column of probabilities for each class."""
