@@ -236,6 +236,14 @@ def test_mean_and_standard_error_over_trials():
     assert row.difference == pytest.approx(row.mean - 24.97)
 
 
+def test_an_interval_where_there_is_one_trial():
+    (row,) = tidy("uci", measured([0.2]), ("error",))
+    assert (row.low, row.high, row.standard_error) == (None, None, None)  # a reference has none
+    whole = replace(measured([0.2])[0], measurement=Measurement(0.2, 0.1, 0.3))
+    (row,) = tidy("uci", [whole], ("error",))
+    assert (row.low, row.high) == (pytest.approx(10), pytest.approx(30))
+
+
 def test_runtimes_average_over_levels():
     several = measured([0.1], level=0.5) + measured([0.1], level=0.2)
     assert [(r.level, r.mean, r.trials, r.paper) for r in tidy("uci", several, ("seconds",), over_levels=True)] == [

@@ -73,9 +73,10 @@ def _row(experiment: str, key: Any, metric: str, group: list[Measured], paper: f
     values = [scale * v for v in found if v is not None and math.isfinite(v)]
     mean = sum(values) / len(values) if values else None
     failure = next((m.measurement.failure for m in group if m.measurement.failure), "")
-    low = high = None
-    if metric == "error" and len(group) == 1 and values:
-        low, high = (scale * v for v in (group[0].measurement.low, group[0].measurement.high))  # type: ignore[operator]
+    ends: list[float | None] = [None, None]
+    if metric == "error" and len(group) == 1:  # over trials, their spread says more than an interval
+        found_ends = (group[0].measurement.low, group[0].measurement.high)
+        ends = [None if end is None else scale * end for end in found_ends]
     return Row(
         experiment,
         panel,
@@ -85,8 +86,8 @@ def _row(experiment: str, key: Any, metric: str, group: list[Measured], paper: f
         metric,
         mean,
         _standard_error(values),
-        low,
-        high,
+        ends[0],
+        ends[1],
         len(values),
         paper,
         failure,
