@@ -59,14 +59,16 @@ def run(arguments: list[str] | None = None) -> int:
     except CovoteError as error:
         typer.echo(f"Error: {error}", err=True)
         return 2
-    except MemoryError:
-        typer.echo("Error: Not enough memory. Try --engine duckdb with --memory-limit.", err=True)
-        return 2
     except (KeyboardInterrupt, typer.Abort):
         typer.echo("Stopped.", err=True)
         return 130
     except BrokenPipeError:
         return 0
+    except Exception as error:
+        if not isinstance(error, MemoryError) and type(error).__name__ != "OutOfMemoryException":  # DuckDB's own
+            raise
+        typer.echo("Error: Not enough memory. Try --engine duckdb, or a larger --memory-limit.", err=True)
+        return 2
     return code if isinstance(code, int) else 0
 
 
