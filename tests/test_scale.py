@@ -236,3 +236,25 @@ def test_kernels_are_right_with_the_compiler_switched_off():
         assert done.returncode == 0, done.stderr
         results.append(done.stdout)
     assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("golden", [False, True])
+@pytest.mark.parametrize("which", ["wide", "broad"])
+def test_facts_of_labels_are_those_of_the_posterior(which, golden, request):
+    a = request.getfixturevalue(which)
+    gold = np.where(np.arange(a.n_items) % 9 == 0, 1, -1) if golden else None
+    engine = MemoryEngine(a, gold=gold)
+    for scores in every_scores(a):
+        facts = engine.label_facts(scores, 0.8)
+        posterior = engine.posterior(scores)
+        if golden:
+            posterior[gold >= 0] = np.eye(a.n_classes)[1]
+        codes = choose_labels(posterior, engine.label_counts().sum(axis=0))
+        confidence = posterior[np.arange(a.n_items), codes]
+        assert facts.items.tolist() == np.bincount(codes, minlength=a.n_classes).tolist()
+        np.testing.assert_allclose(facts.mass, posterior.sum(axis=0), rtol=1e-9)
+        assert facts.uncertain == (confidence < 0.8).sum()
+        best = posterior.max(axis=1, keepdims=True)
+        assert facts.tied == ((posterior >= best - 1e-9).sum(axis=1) > 1).sum()
+        assert facts.single == 0
+        assert facts.confidence == pytest.approx(confidence.sum())

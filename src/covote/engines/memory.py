@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from covote.annotations.value import Annotations
 from covote.counts import PairCounts
-from covote.engines.base import ExpectedCounts, Moments
+from covote.engines.base import ExpectedCounts, LabelFacts, Moments
 from covote.engines.passes import Pass
 from covote.engines.patterns import Patterns, find_patterns
 from covote.model import Scores
@@ -93,6 +93,25 @@ class MemoryEngine:
 
         Ties are settled as `covote.labels.choose_labels` does; gold items have their class.
         """
+        code, confidence = self._labels(scores)
+        return code, np.abs(confidence, out=confidence)
+
+    def label_facts(self, scores: Scores, uncertain: float) -> LabelFacts:
+        """Counts for a summary; an item is uncertain where its label is less probable than `uncertain`."""
+        code, confidence = self._labels(scores)
+        tied = int(np.count_nonzero(confidence < 0))
+        np.abs(confidence, out=confidence)
+        return LabelFacts(
+            np.bincount(code, minlength=len(self.classes)),
+            self.expected_counts(scores).prior,
+            int(np.count_nonzero(confidence < uncertain)),
+            tied,
+            int(np.count_nonzero(np.diff(self.annotations.offsets) == 1)),
+            float(confidence.sum()),
+        )
+
+    def _labels(self, scores: Scores) -> tuple[NDArray[Any], Floats]:
+        """Codes and probabilities, those of ties with their sign changed; gold items have their class."""
         code, confidence = (self._spread(values) for values in self._distinct.labels(scores))
         if self.gold is not None:
             known = self.gold >= 0

@@ -120,7 +120,7 @@ class Pass:
         return out
 
     def labels(self, scores: Scores) -> tuple[NDArray[Any], Floats]:
-        """Class code and probability of the chosen label of every item."""
+        """Class code and probability of the chosen label of every item; the probability is negative in a tie."""
         from covote.kernels import items
 
         a = self.annotations

@@ -67,7 +67,8 @@ class Summary:
 def summarise(estimator: Aggregator, method: str) -> Summary:
     """The facts of a fit, whether its answers are in memory or stayed in their frame."""
     engine, fit = estimator.engine_, estimator.fit_
-    facts = engine.label_facts(fit.scores, UNCERTAIN) if estimator.on_frame_ else _label_facts(estimator)
+    plain = fit.posterior is None and len(fit.scores.bias) == len(engine.classes)
+    facts = engine.label_facts(fit.scores, UNCERTAIN) if plain else _label_facts(estimator)
     n = max(engine.n_items, 1)
     classes = zip(engine.classes, facts.items.tolist(), (facts.mass / n).tolist(), strict=True)
     return Summary(

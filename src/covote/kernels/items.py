@@ -186,7 +186,7 @@ def label_pass(offsets, answer, span, log_link, table, bias, favour, tie, code, 
     """Chosen class and its probability of items span[0]..span[1], without a row of probabilities for each.
 
     `table` and `bias` are those of `posterior_pass` (log_link) or `shares_pass`; among classes within `tie` of the
-    best the first in `favour` (classes) is chosen.
+    best the first in `favour` (classes) is chosen, and the probability has its sign changed where there are several.
     """
     K = len(bias)
     p = np.empty(K)
@@ -201,8 +201,13 @@ def label_pass(offsets, answer, span, log_link, table, bias, favour, tie, code, 
         best = p[0]
         for k in range(1, K):
             best = max(best, p[k])
+        chosen = -1
+        sign = 1.0
         for i in range(K):
             if p[favour[i]] >= best - tie:
-                code[n] = favour[i]
-                confidence[n] = p[favour[i]]
-                break
+                if chosen < 0:
+                    chosen = favour[i]
+                else:
+                    sign = -1.0
+        code[n] = chosen
+        confidence[n] = sign * p[chosen]
