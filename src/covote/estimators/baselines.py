@@ -55,7 +55,7 @@ class TensorADMM(Aggregator):
 
     triples: int | None = None
     """About how many annotator triples to count; by the number of classes when None, all in small crowds."""
-    starts: int = 5
+    starts: int = 3
     """Random groupings to start from, beside vote shares."""
     seed: int = 0
     """Seed of the starts."""

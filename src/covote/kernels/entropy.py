@@ -22,19 +22,23 @@ def entropy_pass(offsets, answer, weight, known, basis, sigma, alpha, theta, bel
     K = sigma.shape[1]
     tau = np.empty((K, K))
     residual = np.empty((K, K))
+    chance = np.empty((np.diff(offsets).max() if len(offsets) > 1 else 0, K, K))
     reach = basis_reach(basis)
     value = 0.0
     for n in range(len(offsets) - 1):
         w = weight[n] if len(weight) else 1.0
         own = answer[offsets[n] : offsets[n + 1]]
         expand(theta[n], basis, tau)
-        value += w * item_belief(own, sigma, tau, known[n] if len(known) else belief[n, :0], belief[n])
+        belief[n] = 1.0
+        answer_chances(own, sigma, tau, belief[n], chance)
+        value += w * item_belief(own, chance, known[n] if len(known) else belief[n, :0], belief[n])
         value -= w * 0.5 * alpha * (theta[n] * theta[n]).sum()
         for _ in range(2):  # a second step costs less than another pass and gains more than half as much as the first
-            item_residual(own, sigma, tau, belief[n], residual)
+            item_residual(own, chance, belief[n], residual)
             climb(residual, belief[n], len(own), basis, reach, alpha, theta[n])
             expand(theta[n], basis, tau)
-        annotator_slopes(own, sigma, tau, belief[n], w, slope)
+            answer_chances(own, sigma, tau, belief[n], chance)
+        annotator_slopes(own, chance, belief[n], w, slope)
     return value
 
 
@@ -81,15 +85,33 @@ def climb(residual, belief, answers, basis, reach, alpha, theta):  # theta: (P,)
 
 
 @njit(cache=True, nogil=True)
-def item_belief(own, sigma, tau, known, belief):  # belief: (classes,)  # OUT
+def answer_chances(own, sigma, tau, belief, chance):  # chance: (at least answers, classes, labels)  # OUT
+    """Pr(label given class) for the annotator of each answer, in the classes that are believed in at all."""
+    K = len(belief)
+    for a in range(len(own)):
+        m = own[a] // K
+        for c in range(K):
+            if belief[c] > NEGLIGIBLE:
+                largest = -np.inf
+                for k in range(K):
+                    chance[a, c, k] = sigma[m, c, k] + tau[c, k]
+                    largest = max(largest, chance[a, c, k])
+                total = 0.0
+                for k in range(K):
+                    chance[a, c, k] = np.exp(chance[a, c, k] - largest)
+                    total += chance[a, c, k]
+                for k in range(K):
+                    chance[a, c, k] /= total
+
+
+@njit(cache=True, nogil=True)
+def item_belief(own, chance, known, belief):  # belief: (classes,)  # OUT
     """Posterior of one item's class (none is favoured beforehand), or what is known; returns its log-likelihood."""
     K = len(belief)
-    row = np.empty(K)
     for c in range(K):
         belief[c] = 0.0
         for a in range(len(own)):
-            m = own[a] // K
-            belief[c] += log_softmax(sigma[m, c], tau[c], row, own[a] - m * K)
+            belief[c] += np.log(max(chance[a, c, own[a] % K], 1e-300))
     if len(known) and known[0] >= 0.0:
         value = 0.0
         for c in range(K):
@@ -108,56 +130,28 @@ def item_belief(own, sigma, tau, known, belief):  # belief: (classes,)  # OUT
 
 
 @njit(cache=True, nogil=True)
-def item_residual(own, sigma, tau, belief, residual):  # residual: (classes, labels)  # OUT
-    """residual[c, k] = belief[c] * sum over the item's answers of (answer is k) - Pr(k given c)."""
+def item_residual(own, chance, belief, residual):  # residual: (classes, labels)  # OUT
+    """Set residual[c, k] to belief[c] * sum over the item's answers of (answer is k) - Pr(k given c)."""
     K = len(belief)
-    row = np.empty(K)
     residual[:] = 0.0
     for c in range(K):
         if belief[c] > NEGLIGIBLE:
             for a in range(len(own)):
-                m = own[a] // K
-                softmax(sigma[m, c], tau[c], row)
                 for k in range(K):
-                    residual[c, k] -= belief[c] * row[k]
-                residual[c, own[a] - m * K] += belief[c]
+                    residual[c, k] -= belief[c] * chance[a, c, k]
+                residual[c, own[a] % K] += belief[c]
 
 
 @njit(cache=True, nogil=True)
-def annotator_slopes(own, sigma, tau, belief, weight, slope):  # slope: (annotators, classes, labels + 1)  # OUT
+def annotator_slopes(own, chance, belief, weight, slope):  # slope: (annotators, classes, labels + 1)  # OUT
     """Add one item to the slopes and expected answers of those who answered it."""
     K = len(belief)
-    row = np.empty(K)
     for c in range(K):
-        share = weight * belief[c]
-        if share > NEGLIGIBLE:
+        if belief[c] > NEGLIGIBLE:
+            share = weight * belief[c]
             for a in range(len(own)):
                 m = own[a] // K
-                softmax(sigma[m, c], tau[c], row)
                 for k in range(K):
-                    slope[m, c, k] -= share * row[k]
-                slope[m, c, own[a] - m * K] += share
+                    slope[m, c, k] -= share * chance[a, c, k]
+                slope[m, c, own[a] % K] += share
                 slope[m, c, K] += share
-
-
-@njit(cache=True, nogil=True)
-def softmax(a, b, out):  # out: (labels,)  # OUT
-    """exp(a + b) / sum exp(a + b)."""
-    largest = -np.inf
-    for k in range(len(out)):
-        out[k] = a[k] + b[k]
-        largest = max(largest, out[k])
-    total = 0.0
-    for k in range(len(out)):
-        out[k] = np.exp(out[k] - largest)
-        total += out[k]
-    for k in range(len(out)):
-        out[k] /= total
-
-
-@njit(cache=True, nogil=True)
-def log_softmax(a, b, scratch, label):
-    """Entry `label` of log softmax(a + b)."""
-    softmax(a, b, scratch)
-    # from the logits where the probability underflows
-    return np.log(scratch[label]) if scratch[label] > 1e-300 else a[label] + b[label] - (a + b).max()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
@@ -15,7 +16,7 @@ from covote.model import Scores
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_DENSE = 200
+_DENSE = 64
 """Up to this many annotators a dense eigen-solver is quicker than a sparse one, and exact."""
 
 _WHISPER = 1e-9
@@ -81,8 +82,8 @@ def _top(matrix: csr_array) -> tuple[float, Floats]:
             return float(value[0]), np.asarray(vector[:, 0])
         except ArpackNoConvergence:
             pass  # two eigenvalues nearly equal: the dense solver separates them or shows a vector of their plane
-    values, vectors = np.linalg.eigh(matrix.toarray())
-    return float(values[-1]), np.asarray(vectors[:, -1])
+    values, vectors = eigh(matrix.toarray(), subset_by_index=[n - 1, n - 1])
+    return float(values[0]), np.asarray(vectors[:, 0])
 
 
 def oriented(weight: Floats, answers: Floats, part: Ints) -> Floats:

@@ -27,7 +27,7 @@ Ints = NDArray[np.int64]
 _TRIAL = 10
 """Sweeps after which starts are compared."""
 
-_CELLS = 3_000_000
+_CELLS = 1_500_000
 """Numbers kept in third moments at most, unless the option says otherwise."""
 
 
@@ -35,7 +35,7 @@ def tensor_admm(
     engine: Engine,
     *,
     triples: int | None = None,
-    starts: int = 5,
+    starts: int = 3,
     smoothing: float | None = None,
     seed: int = 0,
     floor: float = FLOOR,
@@ -49,7 +49,7 @@ def tensor_admm(
     Minimise half the sum over triples of n |Psi_{mlq} - sum_k d_k a_mk x a_lk x a_qk|^2 and over pairs of
     n |R_{ml} - A_m D A_l^T|^2, n the items shared, over column-stochastic A_m and a probability vector d. The matrices
     take turns, each a quadratic problem on the simplex solved by ADMM; the history (without the constant of the
-    moments alone) falls monotonically. All triples count where K^3 times their number is below three million (or
+    moments alone) falls monotonically. All triples count where K^3 times their number is below 1.5 million (or
     `triples` says how many); else those of `choose_triples`. Starts are vote shares and `starts` random groupings
     (`spectral_starts`); the one of least misfit after a few sweeps is run on.
 
