@@ -76,7 +76,8 @@ class Intervals:
 def spammer_score(model: Model) -> Floats:
     """1 minus the mean squared distance of the columns of A_m (Raykar and Yu): 0 perfect, 1 a spammer; (annotators,).
 
-    >>> spammer_score(Model(np.ones(2) / 2, np.stack([np.eye(2), np.ones((2, 2)) / 2]), (0, 1), ("good", "spam"))).tolist()
+    >>> crowd = Model(np.ones(2) / 2, np.stack([np.eye(2), np.ones((2, 2)) / 2]), (0, 1), ("good", "spam"))
+    >>> spammer_score(crowd).tolist()
     [0.0, 1.0]
     """
     a, K = model.confusion, model.n_classes
@@ -166,9 +167,11 @@ def _drawn(posterior: Floats, labels: NDArray[np.intp], stream: np.random.Genera
 
 
 def _shaken(model: Model, label_counts: Floats, shrinkage: Shrinkage, stream: np.random.Generator) -> Model:
-    """The model had its pseudo-answers been drawn: each weight a is replaced by a Gamma(a) one, of mean and variance a."""
+    """The model had its pseudo-answers been drawn: each weight a becomes a Gamma(a) one, of mean and variance a."""
     pseudo = shrinkage.counts(label_counts)
-    answers = label_counts.sum(axis=1)[:, None, None] * model.prior  # (annotators, 1, classes): those expected per class
+    answers = (
+        label_counts.sum(axis=1)[:, None, None] * model.prior
+    )  # (annotators, 1, classes): those expected per class
     mass = model.confusion * (answers + pseudo.sum(axis=1, keepdims=True))
     shaken = np.maximum(mass - pseudo, 0.0) + stream.gamma(pseudo)
     return Model(model.prior, columns(shaken), model.classes, model.annotators)

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Anchors:
-    """The quantities of Theorem 1 for one annotator; those from `partners` on are of the partners with the best bound."""
+    """The quantities of Theorem 1 for one annotator; from `partners` on, for the partners with the best bound."""
 
     annotator: Any
     epsilon: float  # how far the best of all trusted partners is from an anchor for the worst class: 0 perfect, 1 none
@@ -51,7 +51,7 @@ def anchors(counts: PairCounts, model: Model, *, failure: float = 0.05) -> tuple
 def _purity(confusion: Floats) -> Floats:
     """Pr(label k given class k) over the sum of row k: (annotators, classes); 1 makes an anchor, Eq. (thm1)."""
     rows = confusion.sum(axis=2)
-    return np.einsum("mkk->mk", confusion) / np.maximum(rows, 1e-300)
+    return np.asarray(np.einsum("mkk->mk", confusion) / np.maximum(rows, 1e-300))
 
 
 def _one(m: int, partners: NDArray[np.int64], blocks: Floats, purity: Floats, model: Model, failure: float) -> Anchors:

@@ -23,7 +23,7 @@ def annotators_for_anchors(n_classes: int, distance: float, failure: float = 0.0
     K = _classes(n_classes)
     _between("distance", distance, 0, 1)
     _between("failure", failure, 0, 1)
-    return math.ceil(1 + 2 ** (K - 2) / (K * distance ** (2 * (K - 1))) * math.log(K / failure))
+    return math.ceil(1 + 2.0 ** (K - 2) / (K * distance ** (2 * (K - 1))) * math.log(K / failure))
 
 
 def annotators_for_scatter(n_classes: int, distance: float, failure: float = 0.05) -> int:
@@ -128,6 +128,43 @@ def anchor_bound(
     room = min(1 / (2 * math.sqrt(K - 1)), 0.25) / (math.sqrt(K) * kappa * blow_up)
     tolerance = room - noise / sigma_max
     return AnchorBound(anchors + counts, anchors, counts, tolerance, epsilon <= tolerance)
+
+
+@dataclass(frozen=True)
+class Need:
+    """One line of the calculator: what is wished for, by which result, and what it takes."""
+
+    wish: str
+    source: str
+    needed: int
+    unit: str
+
+    def as_dict(self) -> dict[str, str | int]:
+        """Plain values for JSON."""
+        return {"wish": self.wish, "source": self.source, "needed": self.needed, "unit": self.unit}
+
+
+def what_if(n_classes: int, *, answering: float = 0.2, failure: float = 0.05) -> tuple[Need, ...]:
+    """A table of needs for usual wishes.
+
+    >>> [n.needed for n in what_if(3)][:3]
+    [27297, 1707, 338]
+    """
+    rows = []
+    for distance in (0.1, 0.2, 0.3):
+        wish = f"answers within {distance:g} of an anchor for every class"
+        rows.append(Need(wish, "Theorem 2", annotators_for_anchors(n_classes, distance, failure), "annotators"))
+    for distance in (0.1, 0.2):
+        wish = f"rows within {distance:g} of sufficiently scattered"
+        rows.append(Need(wish, "Theorem 4", annotators_for_scatter(n_classes, distance, failure), "annotators"))
+    for accuracy in (0.2, 0.1, 0.05):
+        pair, triple = shared_items(accuracy, failure), shared_items_triple(accuracy, n_classes, failure)
+        for number, together, words in ((pair, 2, "pairs"), (triple, 3, "triples")):
+            wish = f"joint answers of {words} within {accuracy:g}"
+            rows.append(Need(wish, "concentration", number, "shared items"))
+            whole = items_needed(number, answering, together)
+            rows.append(Need(f"{wish}, each answering {100 * answering:g} %", "concentration", whole, "items"))
+    return tuple(rows)
 
 
 def _classes(n_classes: int) -> int:

@@ -17,7 +17,7 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
 from covote.counts import PairCounts
-from covote.diagnosis.dependence import LEVEL, Null, Tests, tests
+from covote.diagnosis.dependence import LEVEL, Null, PairTests, pair_tests
 from covote.engines.base import Engine
 from covote.methods.loop import iterate
 from covote.methods.majority_vote import vote_scores
@@ -49,7 +49,7 @@ class Reading:
 
     groups: tuple[Group, ...]
     model: Model
-    tests: Tests
+    tests: PairTests
     unexplained: int  # alarming pairs that no group covers
 
 
@@ -116,7 +116,9 @@ def group_table(reading: Reading) -> tuple[CopyGroup, ...]:
     table = []
     for group in reading.groups:
         inside = np.isin(c.first, group) & np.isin(c.second, group)
-        correlation = float(np.average(reading.tests.correlation[inside], weights=c.shared[inside])) if inside.any() else 0.0
+        correlation = (
+            float(np.average(reading.tests.correlation[inside], weights=c.shared[inside])) if inside.any() else 0.0
+        )
         names = tuple(c.annotators[m] for m in sorted(group))
         table.append(CopyGroup(names, correlation, effective_votes(len(group), correlation)))
     return tuple(table)
@@ -155,15 +157,13 @@ def _kappa(pairs: PairCounts) -> Floats:
     return np.asarray(np.clip(kappa, 0, 1) * pairs.shared / (pairs.shared + _SETTLE))
 
 
-def _reading(
-    engine: Engine, pairs: PairCounts, model: Model, null: Null | None, groups: tuple[Group, ...]
-) -> Reading:
+def _reading(engine: Engine, pairs: PairCounts, model: Model, null: Null | None, groups: tuple[Group, ...]) -> Reading:
     vote = np.ones(pairs.n_annotators)
     label = np.full(pairs.n_annotators, -1)
     for g, group in enumerate(groups):
         vote[list(group)], label[list(group)] = 1 / len(group), g
     fitted = weighted_fit(engine, vote) if groups else model
-    found = tests(pairs, fitted, null)
+    found = pair_tests(pairs, fitted, null)
     inside = (label[pairs.first] >= 0) & (label[pairs.first] == label[pairs.second])
     open_pairs = found.alarming(LEVEL) & (found.correlation >= MATERIAL) & ~inside
     return Reading(groups, fitted, found, int(open_pairs.sum()))

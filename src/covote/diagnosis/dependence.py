@@ -57,7 +57,7 @@ class Null:
 
 
 @dataclass(frozen=True, eq=False)
-class Tests:
+class PairTests:
     """The tests of all pairs in arrays; `counts` holds the pairs tested."""
 
     counts: PairCounts
@@ -88,7 +88,7 @@ class Tests:
         )
 
 
-def testable(counts: PairCounts) -> PairCounts:
+def thick_pairs(counts: PairCounts) -> PairCounts:
     """The pairs that share enough items to be tested."""
     return counts.kept(counts.shared >= FEWEST)
 
@@ -112,18 +112,18 @@ def error_correlation(counts: PairCounts, model: Model) -> Floats:
     noise = (1 - (model.confusion**2).sum(axis=1)) @ model.prior
     scale = np.sqrt(np.maximum(noise[counts.first] * noise[counts.second], 1e-12))
     seen = np.einsum("pii->p", counts.blocks) / counts.shared
-    return np.clip((seen - expected_agreement(counts, model)) / scale, -1.0, 1.0)
+    return np.asarray(np.clip((seen - expected_agreement(counts, model)) / scale, -1.0, 1.0))
 
 
-def tests(counts: PairCounts, model: Model, null: Null | None = None) -> Tests:
-    """Test every pair of `counts`; without a null from simulation the model is taken as known, which errs on the safe
-    side: a fit leaves smaller residuals than the truth would."""
+def pair_tests(counts: PairCounts, model: Model, null: Null | None = None) -> PairTests:
+    """Test every pair of `counts`.
+
+    Without a null from simulation the model is taken as known, which errs on the safe side: a fit leaves smaller
+    residuals than the truth would.
+    """
     score = excess(counts, model)
-    if null is None:
-        p = norm.sf(score)
-    else:
-        p = t.sf((score - null.centre) / null.spread, null.freedom)
-    return Tests(
+    p = norm.sf(score) if null is None else t.sf((score - null.centre) / null.spread, null.freedom)
+    return PairTests(
         counts,
         np.einsum("pii->p", counts.blocks) / np.maximum(counts.shared, 1e-300),
         expected_agreement(counts, model),

@@ -1,4 +1,4 @@
-"""Flat directions: a model and who shares items with whom in, the changes of (A, d) that leave every R_{m,l} as it is out.
+"""Flat directions: a model and who shares items with whom in, changes of (A, d) that leave every R_{m,l} alone out.
 
 The Jacobian of (A, d) -> {R_{m,l} = A_m D A_l^T} is taken within the simplex (columns of A_m and d keep their sums).
 Whatever the crowd, it has a null space: A_m D^(1/2) U with any rotation U gives the same R_{m,l}, which leaves
@@ -61,7 +61,7 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class FlatSpace:
-    """Directions in order of the singular values of the scaled Jacobian; the first `n_flat` change no R_{m,l} at all."""
+    """Directions by the singular values of the scaled Jacobian; the first `n_flat` change no R_{m,l} at all."""
 
     singular_values: Floats  # (directions,): 0 = flat, 1 = as well determined as if all other annotators were known
     confusion: Floats  # (directions, core annotators, labels, classes)
@@ -73,8 +73,7 @@ class FlatSpace:
     @property
     def parameters(self) -> int:
         """Free parameters of the joint analysis."""
-        K = self.prior.shape[1]
-        return len(self.core) * K * (K - 1) + K - 1
+        return Layout(len(self.core), int(self.prior.shape[1])).total
 
 
 def flat_space(counts: PairCounts, model: Model, *, most_parameters: int = MOST_PARAMETERS) -> FlatSpace:
@@ -108,6 +107,7 @@ def gram_matrix(model: Model, core: Ints, first: Ints, second: Ints, precision: 
     K, own, inner = layout.n_classes, layout.own, layout.n_core * layout.own
     gram = np.zeros((layout.total, layout.total))
     blocks = gram[:inner, :inner].reshape(layout.n_core, own, layout.n_core, own)  # a view: writing it fills gram
+    diagonal = np.zeros((layout.n_core, own, own))
     edge = gram[:inner, inner:].reshape(layout.n_core, own, K - 1)
     confusion, basis = model.confusion[core], tangent_basis(K)
     step = max(1, 2_000_000 // (K * K * (2 * own + K - 1)))
@@ -115,13 +115,15 @@ def gram_matrix(model: Model, core: Ints, first: Ints, second: Ints, precision: 
         m, other = first[start : start + step], second[start : start + step]
         part = _pair_grams(confusion[m], confusion[other], model.prior, basis, precision[start : start + step])
         of_m, of_other, of_d = slice(0, own), slice(own, 2 * own), slice(2 * own, None)
-        np.add.at(blocks, (m, slice(None), m), part[:, of_m, of_m])
-        np.add.at(blocks, (other, slice(None), other), part[:, of_other, of_other])
+        np.add.at(diagonal, m, part[:, of_m, of_m])
+        np.add.at(diagonal, other, part[:, of_other, of_other])
         blocks[m, :, other] = part[:, of_m, of_other]  # a pair comes once
         blocks[other, :, m] = part[:, of_other, of_m]
         np.add.at(edge, m, part[:, of_m, of_d])
         np.add.at(edge, other, part[:, of_other, of_d])
         gram[inner:, inner:] += part[:, of_d, of_d].sum(axis=0)
+    everyone = np.arange(layout.n_core)
+    blocks[everyone, :, everyone] = diagonal
     gram[inner:, :inner] = gram[:inner, inner:].T
     return gram
 
@@ -203,7 +205,7 @@ def _smallest(matrix: Floats, number: int) -> tuple[Floats, Floats]:
     number = min(number + 8, n)
     factor = scipy.linalg.cho_factor(matrix + 1e-9 * np.eye(n), lower=True, check_finite=False)
     space = np.random.default_rng(0).standard_normal((n, number))
-    for _ in range(12):
+    for _ in range(5):
         space, _ = np.linalg.qr(scipy.linalg.cho_solve(factor, space, check_finite=False))
     values, rotation = np.linalg.eigh(space.T @ matrix @ space)
     return values, space @ rotation

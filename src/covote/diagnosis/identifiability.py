@@ -1,4 +1,4 @@
-"""Is the model pinned down by this crowd? Pair counts, a model and perhaps the answers in, a verdict with its numbers out."""
+"""Is the model pinned down? Pair counts, a model and perhaps the answers in, a verdict with its numbers out."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def identifiability(
     pairs = freedom(space, model, answers, seed=seed)
     curve = None if engine is None or not len(space.core) else curvature_of(engine, space, model)
     joint = None if curve is None else freedom(space, model, answers, curvature=curve, seed=seed)
-    broken = _broken(graph, space)
+    broken = _broken(graph, space, model)
     K = model.n_classes
     return Identifiability(
         parameters=space.parameters,
@@ -116,7 +116,7 @@ def identifiability(
         from_pairs=_evidence(pairs, space, model, answers, broken=broken),
         from_answers=None if joint is None else _evidence(joint, space, model, answers, broken=broken),
         pull_prior=None if curve is None else float(np.abs(curve.pull @ space.prior).max()),
-        pull=() if curve is None else _pulled(curve, space, model),
+        pull=() if curve is None else _pulled(curve, space, model, answers),
         mixing=_mixing(pairs, space, model),
         scatter=scatter(_rows(model, answers, range(model.n_annotators))),
         scatter_groups=_group_scatter(model, answers, graph),
@@ -133,10 +133,11 @@ def _within(counts: PairCounts, graph: Overlap) -> PairCounts:
     return counts.kept(inside[counts.first])
 
 
-def _broken(graph: Overlap, space: FlatSpace) -> bool:
-    """Whether no amount of answers in this pattern would identify the model."""
+def _broken(graph: Overlap, space: FlatSpace, model: Model) -> bool:
+    """Whether no amount of answers in this pattern would identify the model, or the fit has lost a class."""
     apart = sum(c.answers for c in graph.components[1:]) / max(graph.answers, 1e-300)
-    return bool(apart > STRANDED or graph.bipartite or len(space.core) < 3)
+    lost = model.prior.min() * max(graph.items, 1) < 1
+    return bool(apart > STRANDED or graph.bipartite or lost or len(space.core) < 3)
 
 
 def _evidence(found: Freedom, space: FlatSpace, model: Model, answers: Floats, *, broken: bool) -> Evidence:
@@ -152,19 +153,24 @@ def _evidence(found: Freedom, space: FlatSpace, model: Model, answers: Floats, *
         tuple(found.prior_high.tolist()),
         found.prior_width,
         shift,
-        _largest(found.moves, (found.prior_high - found.prior_low) / 2, space, model),
+        _largest(found.moves, (found.prior_high - found.prior_low) / 2, space, model, answers),
     )
 
 
-def _pulled(curve: Curvature, space: FlatSpace, model: Model) -> tuple[Move, ...]:
+def _pulled(curve: Curvature, space: FlatSpace, model: Model, answers: Floats) -> tuple[Move, ...]:
     confusion = np.tensordot(curve.pull, space.confusion, axes=1)
-    return _largest(confusion, curve.pull @ space.prior, space, model)
+    return _largest(confusion, curve.pull @ space.prior, space, model, answers)
 
 
-def _largest(confusion: Floats, prior: Floats, space: FlatSpace, model: Model) -> tuple[Move, ...]:
-    """The largest of the given changes, prior entries and confusion entries in one list."""
+def _largest(confusion: Floats, prior: Floats, space: FlatSpace, model: Model, answers: Floats) -> tuple[Move, ...]:
+    """The largest of the given changes, of the prior and of annotators with many answers, in one list.
+
+    That an annotator with few answers is free to move is no news.
+    """
     K = model.n_classes
-    size = np.concatenate([np.abs(prior), np.abs(confusion).ravel()])
+    many = answers[space.core] >= KNOWN * K
+    weight = many if many.any() else np.ones(len(space.core), bool)
+    size = np.concatenate([np.abs(prior), (np.abs(confusion) * weight[:, None, None]).ravel()])
     moves = []
     for place in np.argsort(-size, kind="stable")[:SHOWN].tolist():
         if place < K:

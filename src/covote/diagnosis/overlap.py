@@ -1,4 +1,4 @@
-"""Who shares items with whom: pair counts in, the co-labelling graph's components, thin links and Theorem 3's groups out."""
+"""Who shares items with whom: pair counts in, components, thin links and the groups of Theorem 3 out."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Component:
 
 @dataclass(frozen=True)
 class Groups:
-    """The two groups of Theorem 3 that could be found: every annotator of one shares items with every one of the other."""
+    """Two groups as in Theorem 3: every annotator of one shares items with every one of the other."""
 
     first: tuple[Any, ...]
     second: tuple[Any, ...]
@@ -77,7 +77,9 @@ def overlap(counts: PairCounts, annotations: Annotations | None = None) -> Overl
     order = np.argsort(-size, kind="stable")
     items_of, single = _items(annotations, member, n_components)
     components = tuple(
-        Component(_names(counts, np.flatnonzero(member == c)), float(size[c]), None if items_of is None else items_of[c])
+        Component(
+            _names(counts, np.flatnonzero(member == c)), float(size[c]), None if items_of is None else items_of[c]
+        )
         for c in order
     )
     return Overlap(
@@ -172,9 +174,7 @@ def _clique(linked: Any) -> list[int]:
     return clique
 
 
-def _items(
-    annotations: Annotations | None, member: Ints, n_components: int
-) -> tuple[list[int] | None, int | None]:
+def _items(annotations: Annotations | None, member: Ints, n_components: int) -> tuple[list[int] | None, int | None]:
     """Items by component (an item lies in one), and the number with a single answer."""
     if annotations is None:
         return None, None

@@ -38,7 +38,7 @@ class Scatter:
 
 
 def scatter(rows: Floats, *, seed: int = 0) -> Scatter:
-    """gamma of nonnegative rows (rows, K), which are first scaled to sum 1.
+    """The purity level of nonnegative rows (rows, K), which are first scaled to sum 1.
 
     >>> scatter(np.eye(3)).gamma, scatter(np.ones((4, 3))).gamma > 0.5774
     (1.0, False)

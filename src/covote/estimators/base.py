@@ -46,6 +46,8 @@ class Aggregator(abc.ABC):
     where they are, everything else is read into memory. With "frame" labels come back as a lazy frame."""
     threads: int | None = None
     """Threads of the in-memory engine; all cores when None. The answer does not depend on it."""
+    intervals: bool = False
+    """Bootstrap intervals of everything learnt, as `intervals_` (for methods with a model, answers in memory)."""
 
     method_name: str = field(default="", init=False, repr=False)
     """The name under which `METHODS` made it."""
@@ -78,6 +80,8 @@ class Aggregator(abc.ABC):
         self._votes = np.asarray((labels() if callable(labels) else labels).sum(axis=0))
         if self.fit_.status is Status.LIMIT:
             warnings.warn(f"{type(self).__name__}: {self.fit_.status.value}", ConvergenceWarning, stacklevel=3)
+        if self.intervals:
+            self.intervals_ = import_module("covote.estimators.bootstrapped").intervals_of(self)
         return self
 
     def fit_predict(self, table: Any, **options: Any) -> Any:

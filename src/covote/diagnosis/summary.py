@@ -1,0 +1,66 @@
+"""A diagnosis in, some lines of text for a person out."""
+
+from __future__ import annotations
+
+from covote.diagnosis.annotators import AnnotatorRow, Estimate
+from covote.diagnosis.value import Diagnosis
+
+_MARK = {"critical": "!!", "warning": "! ", "note": "- ", "good": "ok"}
+_SHOWN = 3
+
+
+def summarised(d: Diagnosis) -> str:
+    """Verdict, findings, the best and weakest annotators, and the numbers of the theory."""
+    return "\n".join(
+        [f"Verdict: {d.verdict.value}. {d.explanation}", "", *_findings(d), "", *_people(d), "", *_theory(d)]
+    )
+
+
+def _findings(d: Diagnosis) -> list[str]:
+    lines = []
+    for f in d.findings:
+        lines.append(f"{_MARK[f.severity.value]} {f.title}. {f.evidence}")
+        if f.advice != "Nothing to do.":
+            lines.append(f"   -> {f.advice}")
+    return lines
+
+
+def _people(d: Diagnosis) -> list[str]:
+    ranked = sorted(d.annotators, key=lambda r: (-r.bits.value, -r.answers))
+    shown = ranked if len(ranked) <= 2 * _SHOWN else [*ranked[:_SHOWN], *ranked[-_SHOWN:]]
+    return ["Annotators by what an answer tells (bits):", *(_person(r) for r in shown)]
+
+
+def _person(r: AnnotatorRow) -> str:
+    worst = (
+        f", {r.worst_class} called {r.worst_label} in {100 * r.worst_rate:.0f} %" if r.worst_class is not None else ""
+    )
+    return (
+        f"  {r.annotator}: {r.answers} answers, bits {_range(r.bits, 2)}, accuracy {_range(r.accuracy, 2)}, "
+        f"{r.kind.value}{worst}"
+    )
+
+
+def _range(e: Estimate, digits: int) -> str:
+    ends = "" if e.low is None or e.high is None else f" [{e.low:.{digits}f}, {e.high:.{digits}f}]"
+    return f"{e.value:.{digits}f}{ends}"
+
+
+def _theory(d: Diagnosis) -> list[str]:
+    i, g, dep = d.identifiability, d.overlap.groups, d.dependence
+    relation = "=" if i.scatter.exact else "<="
+    best = min(i.anchors, key=lambda a: a.epsilon, default=None)
+    lines = [
+        f"Independent votes: {dep.effective_votes:.1f} of {dep.annotators}.",
+        f"Flat directions of pair counts: {i.flat_directions} of {i.parameters} ({i.unavoidable} in any crowd).",
+        f"Scatter of the rows: gamma {relation} {i.scatter.gamma:.3f}, {i.scatter.needed:.3f} suffices.",
+        f"Theorem 3: two groups of {len(g.first)} and {len(g.second)} annotators all share {g.fewest_shared:g} items "
+        f"or more; {len(g.unattached)} annotators share none with either.",
+    ]
+    if best is not None:
+        lines.append(
+            f"Theorem 1: nearest to its anchors is {best.annotator} (epsilon {best.epsilon:.2f}, worst class "
+            f"{best.worst_class}); the error bound is {best.error_bound:.3g}"
+            + (", which says nothing (above 1.41)." if best.error_bound > 2**0.5 else ".")
+        )
+    return lines

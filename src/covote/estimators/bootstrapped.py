@@ -1,0 +1,69 @@
+"""Intervals of a fitted estimator: a fit with a model in, the ranges of what it learnt out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from covote.engines.base import Engine
+from covote.engines.memory import MemoryEngine
+from covote.errors import NotApplicableError
+from covote.estimators.base import Aggregator
+from covote.intervals import Intervals, bootstrap
+from covote.methods.shrinkage import Shrinkage
+from covote.model import Model
+
+REPLICATES = 200
+
+_WARM = {"tol": 1e-6}
+"""A refit starts at the estimate and need not be exact to the last digit: it moves by far more than this."""
+
+
+def intervals_of(
+    estimator: Aggregator, *, replicates: int = REPLICATES, level: float = 0.9, seed: int = 0
+) -> Intervals:
+    """Bootstrap intervals of a fitted estimator that has a model, with its own options and from its own estimate.
+
+    >>> from covote.estimators.registry import make
+    >>> votes = [(i, a, "xy"[i % 2]) for i in range(20) for a in "abc"]
+    >>> found = intervals_of(make("multispa-ds").fit(votes), replicates=20)
+    >>> bool((found.accuracy.low <= found.accuracy.high).all())
+    True
+    """
+    model, engine = estimator.model_, estimator.engine_
+    if not isinstance(engine, MemoryEngine):
+        msg = "Intervals need the answers in memory. Fit with engine='memory'."
+        raise NotApplicableError(msg)
+    again = _from_estimate(estimator, model)
+
+    def refit(reweighted: Engine) -> Model:
+        found = again._run(reweighted, None).model
+        assert found is not None
+        return found
+
+    return bootstrap(
+        engine,
+        refit,
+        point=model,
+        scores=estimator.fit_.scores,
+        shrinkage=_shrinkage(estimator),
+        replicates=replicates,
+        level=level,
+        seed=seed,
+        threads=estimator.threads,
+    )
+
+
+def _from_estimate(estimator: Aggregator, model: Model) -> Aggregator:
+    """The same estimator, started from the estimate where it takes a start."""
+    options: dict[str, Any] = estimator.get_params()
+    warm = {"init": model, **_WARM} if "init" in options else {}
+    changes = {name: value for name, value in {**warm, "threads": 1, "intervals": False}.items() if name in options}
+    return type(estimator)(**{**options, **changes})
+
+
+def _shrinkage(estimator: Aggregator) -> Shrinkage | None:
+    """The pseudo-answers the estimator adds, where its options say."""
+    options = estimator.get_params()
+    if "diagonal" not in options:
+        return None
+    return Shrinkage(flat=float(options["smoothing"]), diagonal=float(options["diagonal"]))
