@@ -55,7 +55,7 @@ def test_errors_and_times_on_the_turk_sets_are_those_of_the_paper_or_better(amt,
     a, truth = amt(name, "paper")
     paper, seconds = PAPER[method].get(name, (np.inf, np.inf))
     used = []
-    for _ in range(1 if seconds > 2 else 5):  # processor time, and the least of five: others may hold the cores
+    for _ in range(1 if seconds > 2 else 3):  # processor time, and the least of three: others may hold the cores
         begin = time.process_time()
         estimator = ESTIMATORS[method]().fit(a)  # warnings are errors here: every fit converges
         probability = estimator.posterior_
