@@ -27,6 +27,8 @@ _PLACES = {
     "EigenRatio": "covote.estimators.baselines",
     "GhoshSVD": "covote.estimators.baselines",
     "MinmaxEntropy": "covote.estimators.baselines",
+    "diagnose": "covote.estimators.diagnosed",
+    "plan": "covote.estimators.planned",
     "count_pairs": "covote.estimators.streams",
     "load_dataset": "covote.datasets",
     "Annotations": "covote.annotations",
@@ -47,6 +49,8 @@ if TYPE_CHECKING:
     from covote.estimators.baselines import KOS, EigenRatio, GhoshSVD, MinmaxEntropy, SpectralDS, TensorADMM
     from covote.estimators.compare import compare
     from covote.estimators.dawid_skene import DawidSkene, MajorityVote, MultiSPA, MultiSPAKL
+    from covote.estimators.diagnosed import diagnose
+    from covote.estimators.planned import plan
     from covote.estimators.registry import METHODS, aggregate
     from covote.estimators.streams import count_pairs
     from covote.model import Model
