@@ -11,7 +11,7 @@ import pytest
 
 import naive
 from covote.annotations import Annotations, Vocabulary, load
-from covote.engines import pair_counting
+from covote.engines import pair_counting, vectorised
 from covote.engines.memory import MemoryEngine
 from covote.engines.partners import strongest_pairs
 from covote.labels import choose_labels
@@ -94,7 +94,8 @@ class TestPairCounting:
     def test_the_plain_loops_agree(self, monkeypatch):
         triples = draw_triples(5, n_annotators=9)
         annotations = load(triples).annotations
-        for cells in (pair_counting.MOST_CELLS, 0):
+        for few, cells in ((1000, 0), (0, pair_counting.MOST_CELLS), (0, 0)):
+            monkeypatch.setattr(vectorised, "FEW_ANSWERS", few)
             monkeypatch.setattr(pair_counting, "MOST_CELLS", cells)
             counts = MemoryEngine(annotations).pair_counts()
             truth = naive.naive_pair_counts(triples)
@@ -126,6 +127,44 @@ class TestPairCounting:
         assert counts.n_pairs <= 8 * 100_000
         model = multispa(counts).model
         assert model.n_annotators == 100_000
+
+
+class TestSmallCrowds:
+    @pytest.mark.parametrize("golden", [False, True])
+    @pytest.mark.parametrize("weighted", [False, True])
+    @pytest.mark.parametrize("seed", range(2))
+    def test_numpy_and_the_kernels_agree(self, monkeypatch, seed, weighted, golden):
+        a = load(draw_triples(seed, n_items=70)).annotations
+        rng = np.random.default_rng(seed)
+        weight = rng.integers(0, 3, a.n_items).astype(float) if weighted else None
+        gold = np.where(rng.random(a.n_items) < 0.2, rng.integers(3, size=a.n_items), -1) if golden else None
+        small = MemoryEngine(a, weight=weight, gold=gold)
+        assert small._distinct.small
+        monkeypatch.setattr(vectorised, "FEW_ANSWERS", 0)
+        compiled = MemoryEngine(a, weight=weight, gold=gold)
+        assert not compiled._distinct.small
+        assert_same_counts(small.pair_counts(), compiled.pair_counts())
+        for scores in every_scores(a):
+            one, other = small.expected_counts(scores), compiled.expected_counts(scores)
+            np.testing.assert_allclose(one.confusion, other.confusion, atol=1e-12)
+            np.testing.assert_allclose(one.prior, other.prior, rtol=1e-12)
+            np.testing.assert_allclose(one.log_likelihood, other.log_likelihood, rtol=1e-12)
+            np.testing.assert_allclose(small.posterior(scores), compiled.posterior(scores), atol=1e-12)
+            facts, expected = small.label_facts(scores, 0.8), compiled.label_facts(scores, 0.8)
+            assert facts.items.tolist() == expected.items.tolist()
+            assert (facts.uncertain, facts.tied) == (expected.uncertain, expected.tied)
+
+    def test_the_compiler_is_not_needed(self):
+        program = """
+import sys
+import covote
+votes = [(i, a, (i * a) % 3) for i in range(30) for a in range(5)]
+covote.METHODS["multispa-ds"].fit_predict(votes)
+covote.METHODS["majority-vote"].fit_predict(votes)
+assert "numba" not in sys.modules and "scipy" not in sys.modules
+"""
+        done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
 
 
 class TestPatterns:
@@ -160,13 +199,14 @@ class TestPatterns:
     def test_a_crowd_of_different_items_is_left_alone(self, broad):
         assert MemoryEngine(broad)._patterns is None
 
-    def test_items_without_answers_are_a_pattern_of_their_own(self):
-        offsets = np.repeat([0, 2], [30, 11])  # 29 items without an answer, one with two, ten without
+    def test_items_without_answers_are_a_pattern_of_their_own(self, monkeypatch):
+        monkeypatch.setattr(vectorised, "FEW_ANSWERS", 0)
+        offsets = np.repeat([0, 2], [3000, 1001])  # 2999 items without an answer, one with two, a thousand without
         a = Annotations(
-            offsets, np.array([1, 2], np.uint16), Vocabulary(range(40)), Vocabulary("ab"), Vocabulary(["x", "y"])
+            offsets, np.array([1, 2], np.uint16), Vocabulary(range(4000)), Vocabulary("ab"), Vocabulary(["x", "y"])
         )
         engine = MemoryEngine(a)
-        assert sorted(engine._patterns.weight(None).tolist()) == [1.0, 39.0]
+        assert sorted(engine._patterns.weight(None).tolist()) == [1.0, 3999.0]
         assert engine.pair_counts().shared.tolist() == [1.0]
 
 
@@ -212,10 +252,12 @@ CHECK_WITHOUT_JIT = """
 import numpy as np
 from covote.annotations import load
 from covote.engines.memory import MemoryEngine
-from covote.engines import pair_counting
+from covote.engines import pair_counting, patterns, vectorised
 from covote.methods.majority_vote import vote_scores
 from crowds import draw_model, draw_triples
 a = load(draw_triples(1, n_items=30, n_annotators=3) + draw_triples(1, n_items=30, n_annotators=3)).annotations
+patterns.PAYS = 2
+vectorised.FEW_ANSWERS = 0
 e = MemoryEngine(a)
 out = [e.pair_counts().blocks]
 pair_counting.MOST_CELLS = 0
@@ -258,3 +300,11 @@ def test_facts_of_labels_are_those_of_the_posterior(which, golden, request):
         assert facts.tied == ((posterior >= best - 1e-9).sum(axis=1) > 1).sum()
         assert facts.single == 0
         assert facts.confidence == pytest.approx(confidence.sum())
+
+
+def test_numba_still_finds_blas_for_others():
+    numba = pytest.importorskip("numba")
+    import covote.kernels  # noqa: F401
+
+    product = numba.njit(lambda a, b: np.dot(a, b) + 0.0)
+    np.testing.assert_allclose(product(np.eye(3) * 2, np.ones((3, 3))), 2 * np.ones((3, 3)))

@@ -60,7 +60,7 @@ class Engine(Protocol):
     @property
     def n_items(self) -> int: ...
 
-    def pair_counts(self) -> PairCounts:
+    def pair_counts(self, max_partners: int | None = None) -> PairCounts:
         """How often the answers of each pair of annotators met on an item."""
 
     def expected_counts(self, scores: Scores) -> ExpectedCounts:

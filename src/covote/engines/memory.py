@@ -16,6 +16,7 @@ from covote.counts import PairCounts
 from covote.engines.base import ExpectedCounts, LabelFacts, Moments
 from covote.engines.passes import Pass
 from covote.engines.patterns import Patterns, find_patterns
+from covote.engines.vectorised import is_small
 from covote.model import Scores
 
 Floats = NDArray[np.float64]
@@ -56,16 +57,19 @@ class MemoryEngine:
 
     @cached_property
     def _patterns(self) -> Patterns | None:
-        return find_patterns(self.annotations, self.gold) if self.collapse else None
+        if not self.collapse or is_small(self.annotations):
+            return None
+        return find_patterns(self.annotations, self.gold)
 
     @cached_property
     def _distinct(self) -> Pass:
         """The answers that every pass reads: one item for each pattern where that pays, else all items."""
         threads = self.threads or os.cpu_count() or 1
+        small = is_small(self.annotations)
         if self._patterns is None:
-            return Pass(self.annotations, self.weight, self.gold, threads)
+            return Pass(self.annotations, self.weight, self.gold, threads, small)
         found = self._patterns
-        return Pass(found.annotations, found.weight(self.weight), found.gold, threads)
+        return Pass(found.annotations, found.weight(self.weight), found.gold, threads, small)
 
     def _spread(self, values: NDArray[Any]) -> NDArray[Any]:
         """Values of the items that passes read -> values of all items."""

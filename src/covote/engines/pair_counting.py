@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covote.annotations.value import Annotations
-from covote.engines.partners import strongest_pairs
+from covote.engines.partners import limited, strongest_pairs
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -42,12 +42,7 @@ class PairCounter:
     def count(self, max_partners: int | None = None) -> tuple[Ints, Ints, Floats]:
         """Pairs first < second, sorted, and their blocks (pairs, K, K)."""
         if self._table_pays():
-            first, second, blocks = self._count_in_table()
-            if max_partners is not None:
-                shared = blocks.sum(axis=(1, 2))
-                keep = strongest_pairs(first, second, shared, self.annotations.n_annotators, max_partners)
-                first, second, blocks = first[keep], second[keep], blocks[keep]
-            return first, second, blocks
+            return limited(*self._count_in_table(), self.annotations.n_annotators, max_partners)
         return self._count_by_annotator(max_partners)
 
     @cached_property

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 def strongest_pairs(
@@ -29,3 +30,13 @@ def strongest_pairs(
     keep = np.zeros(len(first), bool)
     keep[order[rank < max_partners] % max(len(first), 1)] = True
     return keep
+
+
+def limited(
+    first: Ints, second: Ints, blocks: Floats, n_annotators: int, max_partners: int | None
+) -> tuple[Ints, Ints, Floats]:
+    """The pairs and blocks that stay: all of them without a limit."""
+    if max_partners is None:
+        return first, second, blocks
+    keep = strongest_pairs(first, second, blocks.sum(axis=(1, 2)), n_annotators, max_partners)
+    return first[keep], second[keep], blocks[keep]

@@ -7,7 +7,6 @@ the same to the last bit for any number of threads.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -17,9 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covote.annotations.value import BLOCK, Annotations
+from covote.engines import vectorised
 from covote.engines.base import ExpectedCounts, Moments
 from covote.engines.pair_counting import PairCounter
-from covote.labels import TIE, favoured
+from covote.engines.partners import limited
+from covote.labels import TIE, choose_labels, favoured
 from covote.model import Scores
 
 Floats = NDArray[np.float64]
@@ -39,6 +40,7 @@ class Pass:
     weight: Floats | None  # (items,): how often each item counts
     gold: NDArray[np.int64] | None  # (items,): class code, or -1 where unknown
     threads: int
+    small: bool  # so few answers that NumPy is quicker than to load the kernels
 
     @cached_property
     def _weight(self) -> Floats:
@@ -62,11 +64,16 @@ class Pass:
         threads = min(self.threads, len(tasks))
         if threads <= 1:
             return [work(task) for task in tasks]
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(threads) as pool:
             return list(pool.map(work, tasks))
 
     def pairs(self, max_partners: int | None) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
         """Pairs of annotators that share items, and their blocks."""
+        if self.small:
+            first, second, blocks = vectorised.count_pairs(self.annotations, self.weight)
+            return limited(first, second, blocks, self.annotations.n_annotators, max_partners)
         return PairCounter(self.annotations, self._weight, self.run, self.threads).count(max_partners)
 
     @cached_property
@@ -85,6 +92,8 @@ class Pass:
 
     def expected_counts(self, scores: Scores) -> ExpectedCounts:
         """One EM pass; see `covote.engines.base.Engine`."""
+        if self.small:
+            return vectorised.expected_counts(self.annotations, self.weight, self.gold, scores)
         from covote.kernels import items
 
         a = self.annotations
@@ -110,6 +119,8 @@ class Pass:
 
     def posterior(self, scores: Scores) -> Floats:
         """Probability of every class for every item, shape (items, classes)."""
+        if self.small:
+            return vectorised.posterior(self.annotations, scores)
         from covote.kernels import items
 
         a = self.annotations
@@ -121,9 +132,15 @@ class Pass:
 
     def labels(self, scores: Scores) -> tuple[NDArray[Any], Floats]:
         """Class code and probability of the chosen label of every item; the probability is negative in a tie."""
+        a = self.annotations
+        if self.small:
+            shares = vectorised.posterior(a, scores)
+            code = choose_labels(shares, self.label_counts.sum(axis=0))
+            tied = (shares >= shares.max(axis=1, keepdims=True, initial=0.0) - TIE).sum(axis=1) > 1
+            chosen = shares[np.arange(a.n_items), code]
+            return code, np.where(tied, -chosen, chosen)
         from covote.kernels import items
 
-        a = self.annotations
         table, bias = _kernel_arguments(scores)
         favour = favoured(self.label_counts.sum(axis=0))
         code, confidence = np.zeros(a.n_items, np.int32), np.empty(a.n_items)

@@ -21,6 +21,7 @@ MIN_PARTNERS = 7
 """An annotator needs more trusted partners than this for SPA (the paper's 7K columns); fewer in small crowds."""
 
 _SWEEPS = 20
+_FEW_PAIRS = 5000
 _ABOVE_ZERO = 1e-12  # a zero would stay zero under multiplicative updates
 
 
@@ -161,8 +162,6 @@ def _fitted(
     known: NDArray[np.bool_],
     start: Floats,
 ) -> Floats:
-    from covote.kernels import pairs
-
     partners, blocks = counts.partners(m)
     use = known[partners]
     if not use.any():
@@ -170,8 +169,26 @@ def _fitted(
     answers = counts.label_counts[m].sum()
     blocks = np.ascontiguousarray(blocks[use]) * (answers / blocks[use].sum())  # an answer counts once, not once a pair
     out = np.maximum(start, _ABOVE_ZERO)
+    if counts.n_pairs <= _FEW_PAIRS:
+        return _solved(blocks, confusion[partners[use]], prior, pseudo, out)
+    from covote.kernels import pairs
+
     pairs.solve_one(blocks, confusion[partners[use]], prior, pseudo, _SWEEPS, out)
     return out
+
+
+def _solved(blocks: Floats, others: Floats, prior: Floats, pseudo: Floats, confusion: Floats) -> Floats:
+    """What the kernel `solve_one` does, in NumPy: for a small crowd quicker than to load the kernel."""
+    K = len(prior)
+    own = blocks.transpose(1, 0, 2).reshape(K, -1)  # (own labels, partners * their labels)
+    theirs = (prior * others).reshape(-1, K).T  # (classes, partners * their labels)
+    for _ in range(_SWEEPS):
+        total = confusion @ theirs
+        share = own / np.where(total > 0, total, np.inf)
+        soft = pseudo + confusion * (share @ theirs.T)
+        mass = soft.sum(axis=0)
+        confusion = np.where(mass > 0, soft / np.where(mass > 0, mass, 1.0), confusion)
+    return confusion
 
 
 def _stranded_note(counts: PairCounts, stranded: NDArray[np.int64]) -> str:

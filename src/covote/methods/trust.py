@@ -15,8 +15,13 @@ def trusted_blocks(counts: PairCounts) -> NDArray[np.bool_]:
     """
     if counts.n_pairs == 0:
         return np.zeros(0, bool)
+    if counts.n_pairs <= _FEW:  # quicker than to load the kernel
+        return np.asarray(np.linalg.matrix_rank(counts.blocks) == counts.n_classes)
     from covote.kernels import pairs
 
     full = np.empty(counts.n_pairs, bool)
     pairs.full_rank(counts.blocks, full)
     return full
+
+
+_FEW = 5000
