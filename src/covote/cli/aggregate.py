@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from covote.cli import options as o
-from covote.cli.report import Figures, ReportFile, TruthFile, default_title
+from covote.cli.report import Figures, ReportFile, TruthFile, check_place, default_title
 
 if TYPE_CHECKING:
     from covote.estimators.base import Aggregator
@@ -67,6 +67,8 @@ def aggregate(
     estimator = make(method, **{"threads": threads, **o.method_options(settings)})
     reading = o.reading(item, annotator, label, columns, shape, duplicates, delimiter)
     place = choose_engine(engine, files, gold, shape)
+    if report is not None or figures is not None:
+        check_place(place)
     bar = o.Bar(f"Fitting {method}")
     with bar:
         if counts is not None:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from covote.cli import options as o
+from covote.errors import InputError
 
 ModelFile = Annotated[str, typer.Argument(metavar="MODEL", help="The model.npz that covote aggregate wrote.")]
 Page = Annotated[str, typer.Option("--output", "-o", help="Path of the page.")]
@@ -15,6 +16,10 @@ ReportFile = Annotated[str | None, typer.Option("--report", help="Also write one
 Title = Annotated[str | None, typer.Option(help="Title of the page.")]
 TruthFile = Annotated[str | None, typer.Option("--truth", help="File of items and true labels, to show calibration.")]
 Figures = Annotated[str | None, typer.Option(help="Folder for every chart as SVG and PNG (needs covote[report]).")]
+Compared = Annotated[
+    str | None,
+    typer.Option(metavar="METHODS", help="Other methods to run for comparison, separated by commas; or: all."),
+]
 JsonOut = Annotated[bool, typer.Option("--json", help="Print everything on the page as JSON.")]
 
 
@@ -30,6 +35,7 @@ def report(
     title: Title = None,
     truth: TruthFile = None,
     figures: Figures = None,
+    compare: Compared = None,
     item: o.Item = None,
     annotator: o.Annotator = None,
     label: o.Label = None,
@@ -47,19 +53,32 @@ def report(
     from covote.report import write_report
     from covote.report.saved import relabelled
 
+    methods = compare == "all" or [m.strip() for m in (compare or "").split(",") if m.strip()]
     reading = o.reading(item, annotator, label, columns, shape, duplicates, delimiter)
     bar = o.Bar("Writing the report")
     with bar:
         estimator = relabelled(load_model(model), o.table_argument(files), **reading)
-        name = f"the model {Path(model).name}"
         made = write_report(
-            estimator, output, method=name, truth=truth, figures=figures, title=title or default_title(files)
+            estimator,
+            output,
+            method=f"the model {Path(model).name}",
+            truth=truth,
+            figures=figures,
+            title=title or default_title(files),
+            compare=methods,
         )
     if json_:
         typer.echo(made.facts.as_json())
         return
     typer.echo("\n".join(made.facts.outcome.sentences))
     typer.echo(f"Written: {output}" + (f", figures in {figures}" if figures else ""))
+
+
+def check_place(engine: str) -> None:
+    """Raise before any work where the answers would not be in memory, as a report needs them."""
+    if engine != "memory":
+        msg = f"A report needs the answers in memory, not in {engine}. Use --engine memory, or covote report on a part."
+        raise InputError(msg)
 
 
 def default_title(files: list[str]) -> str:

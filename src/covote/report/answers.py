@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,7 +19,7 @@ MOST_NAMED = 12  # annotators named for one label of one item
 _BINS = 20
 
 
-def class_shares(estimator: Aggregator, low: Floats | None, high: Floats | None) -> tuple[ClassShare, ...]:
+def class_shares(estimator: Aggregator, low: Floats, high: Floats) -> tuple[ClassShare, ...]:
     """The classes, largest share first, at most `MOST_CLASSES`; `low` and `high` (classes,) are ends of intervals."""
     names = estimator.loaded_.annotations.classes.to_list()
     items = np.bincount(estimator.codes_, minlength=len(names))
@@ -29,12 +27,12 @@ def class_shares(estimator: Aggregator, low: Floats | None, high: Floats | None)
     share = posterior.mean(axis=0) if len(posterior) else np.zeros(len(names))
     votes = estimator.engine_.label_counts().sum(axis=0)
     votes = votes / max(float(votes.sum()), 1.0)
-    ends: list[Any] = [(None, None)] * len(names)
-    if low is not None and high is not None:
-        ends = list(zip(low.tolist(), high.tolist(), strict=True))
     order = np.lexsort((np.arange(len(names)), -share))[:MOST_CLASSES]
     return tuple(
-        ClassShare(plain(names[k]), int(items[k]), Range(float(share[k]), *ends[k]), float(votes[k])) for k in order
+        ClassShare(
+            plain(names[k]), int(items[k]), Range(float(share[k]), float(low[k]), float(high[k])), float(votes[k])
+        )
+        for k in order
     )
 
 

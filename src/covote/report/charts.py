@@ -5,6 +5,7 @@ from __future__ import annotations
 from covote.report import charts_crowd as crowd
 from covote.report import charts_labels as labels
 from covote.report import charts_people as people
+from covote.report import charts_trust as trust
 from covote.report.chart import Chart
 from covote.report.facts import Facts
 
@@ -16,8 +17,11 @@ _MAKERS = (
     people.matrix_chart,
     crowd.overlap_chart,
     crowd.answers_chart,
+    trust.alike_chart,
+    trust.freedom_chart,
     crowd.simplex_chart,
     crowd.purity_chart,
+    trust.held_out_chart,
     labels.convergence_chart,
     labels.comparison_chart,
 )

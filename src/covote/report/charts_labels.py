@@ -56,8 +56,7 @@ def class_chart(facts: Facts) -> Chart | None:
     top = facts.classes[0]
     title = f"{quoted(top.label)} is the largest class, with {percent(top.share.value)} of the items"
     caption = "Bar: expected share of the items. Orange dot: share of the raw answers."
-    if facts.interval_level is not None:
-        caption += f" Line: {percent(facts.interval_level, 0)} interval."
+    caption += f" Line: {percent(facts.interval_level, 0)} interval ({facts.share_intervals})."
     return Chart("classes", title, caption, spec, class_table(facts))
 
 
@@ -166,7 +165,7 @@ def calibration_chart(facts: Facts) -> Chart | None:
             layer("circle", values, {"x": x, "y": y, "size": size, "description": tip()}, color=ACCENT, opacity=1),
         )
 
-    expected, found = percent(facts.outcome.expected_error), percent(error.value)
+    expected, found = percent(facts.outcome.expected_error.value), percent(error.value)
     title = f"Errors: {expected} expected by the model, {found} measured"
     caption = (
         "Dots below the dashed line: labels are less often right than they claim. "

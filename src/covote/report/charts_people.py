@@ -51,7 +51,7 @@ def annotator_chart(facts: Facts) -> Chart | None:
     who, what = (best, "most informative") if few else (busiest, "busiest")
     title = f"The {what} annotator, {quoted(who.annotator)}, is right {percent(who.accuracy.value)} of the time"
     caption = "Most informative first; larger dots: more answers." if few else _cloud_caption(values)
-    if facts.interval_level is not None:
+    if len(values) <= MOST_INTERVALS:
         caption += f" Lines: {percent(facts.interval_level, 0)} intervals."
     if any(v["flag"] for v in values):
         caption += " Orange: something stands out; see the ranking."
@@ -106,7 +106,7 @@ def annotator_table(facts: Facts) -> Table:
     """The annotators in numbers."""
     head = ("annotator", "answers", "right", "interval, %", "bits an answer")
     rows = (
-        (shown(a.annotator), whole(a.answers), percent(a.accuracy.value), interval(a.accuracy), f"{a.bits.value:.2f}")
+        (shown(a.annotator), whole(a.answers), percent(a.accuracy.value), interval(a.accuracy), f"{a.bits:.2f}")
         for a in facts.annotators
     )
     return Table(head, tuple(rows))

@@ -16,7 +16,7 @@ from covote.estimators.base import Aggregator
 from covote.estimators.compare import Trial
 from covote.estimators.summary import UNCERTAIN, Summary, model_of, summarise
 from covote.model import Model
-from covote.report import answers, people
+from covote.report import answers, people, trust
 from covote.report.facts import (
     Convergence,
     Facts,
@@ -42,6 +42,7 @@ class Extras:
     title: str = "What the crowd said"
     truth: Ints | None = None  # (items,): class codes, -1 where unknown
     comparison: Sequence[Trial] = ()
+    deep: bool = True  # with diagnosis and bootstrap intervals, where the crowd is small enough for them
 
 
 def collect(estimator: Aggregator, method: str | None = None, extras: Extras | None = None) -> Facts:
@@ -52,39 +53,47 @@ def collect(estimator: Aggregator, method: str | None = None, extras: Extras | N
     >>> collect(make("majority-vote").fit(votes)).outcome.sentences[0]
     '18 answers of 3 annotators on 6 items give “x” (50.0 %) and “y” (50.0 %).'
     """
+    _ = estimator.loaded_  # raises where there is no fit, or its answers are elsewhere
     extras = extras or Extras()
-    name = method or estimator.method_name or type(estimator).__name__
-    summary, model = summarise(estimator, name), model_of(estimator)
-    posterior, confidence = estimator.posterior_, estimator.confidence_
-    volume = estimator.engine_.label_counts().sum(axis=1)
+    summary, model = (
+        summarise(estimator, method or estimator.method_name or type(estimator).__name__),
+        model_of(estimator),
+    )
+    why_not = trust.no_diagnosis(estimator) if extras.deep else "not asked for"
+    diagnosis = None if why_not else trust.diagnosed(estimator, extras.truth)
+    shares = trust.share_intervals(estimator, deep=extras.deep)
+    volume = np.array([f.answers for f in summary.annotators], float)
     codes = people.ranked(summary.annotators)
     matrices, confusion = people.matrices(model, volume, codes)
-    accuracy = np.array([f.accuracy for f in summary.annotators])
-    doubts = answers.doubts(estimator, accuracy, extras.truth)
-    listed = people.annotator_rows(summary.annotators, codes, confusion, {}, {})
+    doubts = answers.doubts(estimator, np.array([f.accuracy for f in summary.annotators]), extras.truth)
+    flags = {} if diagnosis is None else trust.flags_of(diagnosis)
+    listed = people.annotator_rows(summary.annotators, codes, confusion, flags)
     return Facts(
-        outcome=_outcome(summary, estimator, extras),
-        classes=answers.class_shares(estimator, None, None),
-        confidence=answers.confidence_bins(confidence, posterior, extras.truth),
-        calibration_error=None if extras.truth is None else calibration_error(posterior, extras.truth),
+        outcome=_outcome(
+            summary, estimator, extras, Range(summary.expected_error, shares.error_low, shares.error_high)
+        ),
+        classes=answers.class_shares(estimator, shares.low, shares.high),
+        confidence=answers.confidence_bins(estimator.confidence_, estimator.posterior_, extras.truth),
+        calibration_error=None if extras.truth is None else calibration_error(estimator.posterior_, extras.truth),
         doubts=doubts,
         annotators=listed,
         matrices=matrices,
         overlap=people.overlap(estimator.loaded_.annotations, volume),
-        diagnosis=None,
+        diagnosis=None if diagnosis is None else trust.diagnosis_facts(diagnosis, model),
         directions=people.directions(model, volume),
         rows=people.simplex_rows(model, volume),
         convergence=_convergence(estimator, summary),
         comparison=tuple(_run(t) for t in extras.comparison),
         plan=(),
-        settings=_settings(estimator, name),
-        left_out=_left_out(summary, len(doubts), len(listed), matrices.shown, model),
-        interval_level=None,
-        interval_kind="",
+        settings=_settings(estimator, summary.method),
+        left_out=_left_out(summary, len(doubts), len(listed), matrices.shown, model)
+        | ({"diagnosis": why_not} if extras.deep and why_not else {}),
+        interval_level=trust.LEVEL,
+        share_intervals=shares.how,
     )
 
 
-def _outcome(summary: Summary, estimator: Aggregator, extras: Extras) -> Outcome:
+def _outcome(summary: Summary, estimator: Aggregator, extras: Extras, expected: Range) -> Outcome:
     known = 0 if extras.truth is None else int((extras.truth != -1).sum())
     error = None
     if extras.truth is not None and known:
@@ -106,7 +115,7 @@ def _outcome(summary: Summary, estimator: Aggregator, extras: Extras) -> Outcome
         certain_share=1 - summary.uncertain_items / max(summary.n_items, 1),
         tied_items=summary.tied_items,
         single_answer_items=summary.single_answer_items,
-        expected_error=summary.expected_error,
+        expected_error=expected,
         error=error,
         truth_items=known,
     )

@@ -39,7 +39,7 @@ class Outcome:
     certain_share: float
     tied_items: int
     single_answer_items: int
-    expected_error: float
+    expected_error: Range
     error: Range | None  # against the truth, where given
     truth_items: int
 
@@ -98,7 +98,7 @@ class Annotator:
     rank: int  # by bits, then answers
     answers: int
     accuracy: Range
-    bits: Range
+    bits: float
     worst_class: Any | None
     worst_label: Any | None
     worst_rate: float | None
@@ -150,11 +150,45 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class DependentGroup:
-    """Annotators who agree beyond what the model explains."""
+class CopyGroup:
+    """Annotators who answer alike beyond what the class explains."""
 
     annotators: tuple[Any, ...]
-    evidence: str
+    correlation: float
+    effective_votes: float
+
+
+@dataclass(frozen=True)
+class AlikePair:
+    """Two annotators: how often they agreed, and how often independent ones would have."""
+
+    first: Any
+    second: Any
+    shared: int
+    agreement: float
+    expected: float
+    correlation: float  # of their errors
+    p_value: float  # adjusted for all pairs tested
+
+
+@dataclass(frozen=True)
+class Freedom:
+    """A class share, and how far it could move without contradicting the evidence."""
+
+    label: Any
+    share: float
+    pairs: tuple[float, float]  # by pair counts alone
+    answers: tuple[float, float] | None  # by all answers
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """A model on held-out answers."""
+
+    model: str
+    log_likelihood: float  # nats an answer
+    behind: float  # of a confusion matrix each
+    behind_error: float
 
 
 @dataclass(frozen=True)
@@ -183,11 +217,16 @@ class Diagnosis:
 
     verdict: str
     explanation: str
-    findings: tuple[Finding, ...]
-    groups: tuple[DependentGroup, ...]
-    effective_votes: float | None
-    numbers: tuple[tuple[str, float | None], ...]  # name and value of what the verdict rests on
-    fits: tuple[tuple[str, float], ...]  # model and held-out log-likelihood an answer
+    findings: tuple[Finding, ...]  # worst first
+    pairs_tested: int
+    pairs_alarming: int
+    alike: tuple[AlikePair, ...]  # most surprising first
+    groups: tuple[CopyGroup, ...]
+    effective_votes: float
+    freedom: tuple[Freedom, ...]
+    numbers: tuple[tuple[str, str], ...]  # what the verdict rests on, in words and numbers
+    held_out_answers: int
+    held_out: tuple[HeldOut, ...]
 
 
 @dataclass(frozen=True)
@@ -252,8 +291,8 @@ class Facts:
     plan: tuple[Assignment, ...]
     settings: Settings
     left_out: dict[str, str]  # section -> sentence
-    interval_level: float | None  # of every interval, e.g. 0.9; None where there are none
-    interval_kind: str
+    interval_level: float  # of every interval
+    share_intervals: str  # how those of class shares were made
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values: dicts, lists, numbers, text."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from covote.errors import NotFittedError
 from covote.estimators.base import Aggregator
-from covote.report.collect import collect
+from covote.report.collect import Extras, collect
 from covote.report.facts import Annotator, Facts
 from covote.report.html import Markup, joined, label_of, name_of, tag
 from covote.report.theme import LIGHT
@@ -27,7 +27,7 @@ def compact(estimator: Aggregator) -> str:
     An estimator that is not fitted, or whose answers stayed in their frame, shows its options.
     """
     try:
-        facts = collect(estimator)
+        facts = collect(estimator, extras=Extras(deep=False))
     except NotFittedError:
         return tag("code", repr(estimator))
     return tag(

@@ -20,12 +20,14 @@ from covote.report.words import shown
 Writer = Callable[[Facts, Charts, Drawn | None], Markup]
 
 SECTIONS: tuple[tuple[str, str, str, Writer], ...] = (
+    ("findings", "Findings", "What to know", sections_crowd.findings),
     ("classes", "Classes", "How the items divide", sections.classes),
     ("confidence", "Confidence", "How sure the labels are", sections.confidence),
     ("doubts", "In doubt", "Items most in doubt", sections.doubts),
     ("annotators", "Annotators", "Whom to trust", sections_crowd.annotators),
     ("matrices", "Confusion", "Who mixes up what", sections_crowd.matrices),
     ("overlap", "Overlap", "Who shares items with whom", sections_crowd.overlap),
+    ("dependence", "Dependence", "Who answers like whom", sections_crowd.dependence),
     ("identifiability", "Identifiability", "Do the answers settle the model?", sections_crowd.identifiability),
     ("convergence", "Convergence", "How the fit ended", sections.convergence),
     ("comparison", "Methods", "Other methods on the same answers", sections.comparison),

@@ -33,17 +33,18 @@ def result(facts: Facts, charts: Charts, drawings: Drawn | None) -> Markup:
     """The result in three sentences and its numbers."""
     del charts, drawings
     o = facts.outcome
-    tiles = [
+    tiles: list[tuple[str, str]] = [
         (whole(o.items), "items"),
         (whole(o.annotators), "annotators"),
         (whole(o.answers), "answers"),
         (whole(o.classes), "classes"),
         (percent(o.uncertain_share), "of labels in doubt"),
-        (percent(o.expected_error), "expected error"),
+        (percent(o.expected_error.value), "expected error"),
     ]
     if o.error is not None:
         tiles.insert(4, (number(o.answers_per_item), "answers an item"))
-        tiles.append((percent(o.error.value), f"error measured ({interval(o.error)})"))
+        ends = tag("span", f"({interval(o.error)})", class_="short")
+        tiles.append((percent(o.error.value), joined(("error measured ", ends))))
     numbers = joined(tag("div", tag("dt", name), tag("dd", value)) for value, name in tiles)
     notes = joined(tag("li", n) for n in (*o.notes, *_asides(facts)))
     return joined(

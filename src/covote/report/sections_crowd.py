@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from covote.report.charts_people import STRONG
-from covote.report.facts import Annotator, Facts
+from covote.report.facts import Annotator, Facts, Finding
 from covote.report.html import Drawn, Markup, cell, figure, grid, joined, name_of, range_bar, search, tag
 from covote.report.sections import FIRST_ROWS, Charts, left_out, paragraph
-from covote.report.words import interval, percent, shown, whole
+from covote.report.words import counted, interval, number, percent, shown, whole
 
 FIRST_CARDS = 12
 _NUMBERED = 6  # classes up to which a small matrix shows numbers
@@ -28,8 +28,7 @@ def annotators(facts: Facts, charts: Charts, drawings: Drawn | None) -> Markup:
         "Best first, by bits: what one answer tells about the class. A spammer tells nothing however often it is right "
         "by luck; someone reliably wrong tells much. “Right” is the share of answers that are."
     )
-    if facts.interval_level is not None:
-        intro += f" Lines are {percent(facts.interval_level, 0)} intervals."
+    intro += f" The shaded part of a bar is the {percent(facts.interval_level, 0)} interval."
     return joined(
         (
             figure(charts.get("annotators"), drawings),
@@ -55,7 +54,7 @@ def _row(a: Annotator, *, flagged: bool) -> Markup:
         cell(name_of(a.annotator), class_="id"),
         cell(whole(a.answers), a.answers, class_="number"),
         cell(right, a.accuracy.value, class_="number"),
-        cell(f"{a.bits.value:.2f}", a.bits.value, class_="number"),
+        cell(f"{a.bits:.2f}", a.bits, class_="number"),
         cell(worst, a.worst_rate or 0.0, class_="worst"),
         *marks,
     )
@@ -122,7 +121,50 @@ def overlap(facts: Facts, charts: Charts, drawings: Drawn | None) -> Markup:
     )
 
 
+def findings(facts: Facts, charts: Charts, drawings: Drawn | None) -> Markup:
+    """What the diagnosis found, worst first."""
+    del charts, drawings
+    d = facts.diagnosis
+    if d is None:
+        return left_out(facts, "diagnosis")
+    return tag("ul", *(_finding(f) for f in d.findings), class_="findings")
+
+
+def _finding(f: Finding) -> Markup:
+    advice = Markup("") if f.advice == "Nothing to do." else paragraph(f.advice, kind="advice")
+    mark = tag("span", f.severity, class_="severity")
+    return tag("li", tag("h3", mark, " ", f.title), paragraph(f.evidence), advice, class_=f.severity)
+
+
+def dependence(facts: Facts, charts: Charts, drawings: Drawn | None) -> Markup:
+    """Groups that answer alike, and how many independent votes the crowd is worth."""
+    d = facts.diagnosis
+    if d is None:
+        return Markup("")
+    votes = f"{counted(facts.outcome.annotators, 'annotator')} are worth {number(d.effective_votes)} independent votes."
+    rows = joined(
+        tag(
+            "tr",
+            cell(Markup(", ").join(name_of(a) for a in g.annotators)),
+            cell(number(g.correlation), g.correlation, class_="number"),
+            cell(number(g.effective_votes), g.effective_votes, class_="number"),
+        )
+        for g in d.groups
+    )
+    head = [("annotators who answer alike", "text"), ("error correlation", "number"), ("worth votes", "number")]
+    groups = grid("Groups", head, [rows], name="groups-table", first=FIRST_ROWS) if d.groups else Markup("")
+    return joined((paragraph(votes), groups, figure(charts.get("alike"), drawings)))
+
+
 def identifiability(facts: Facts, charts: Charts, drawings: Drawn | None) -> Markup:
-    """Whether the answers pin the model down, in words and one picture."""
-    del facts
-    return joined((figure(charts.get("simplex"), drawings), figure(charts.get("purity"), drawings)))
+    """Whether the answers pin the model down, in words, pictures and numbers."""
+    d = facts.diagnosis
+    words = []
+    if d is not None:
+        verdict = tag("b", f"{d.verdict.capitalize()}.")
+        listed = joined(tag("div", tag("dt", name), tag("dd", tag("bdi", value))) for name, value in d.numbers)
+        words = [paragraph(verdict, " ", d.explanation)]
+        numbers = tag("details", tag("summary", "The numbers of the theory"), tag("dl", listed, class_="settings wide"))
+        words.append(numbers)
+    drawn = (figure(charts.get(name), drawings) for name in ("freedom", "simplex", "purity", "held-out"))
+    return joined((words[0] if words else "", *drawn, words[1] if words else ""))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from covote.annotations import Truth, load_truth
 from covote.estimators.base import Aggregator
+from covote.estimators.compare import compare as run_methods
 from covote.output import write_text
 from covote.report.charts import charts
 from covote.report.collect import Extras, collect
@@ -35,13 +37,18 @@ def write_report(
     method: str | None = None,
     truth: Any = None,
     figures: str | os.PathLike[str] | None = None,
+    compare: bool | Iterable[str] = False,
     **extras: Any,
 ) -> Report:
     """Write the page to `path` (None: no page) and, on request, every chart as SVG and PNG into the folder `figures`.
 
-    `truth` is whatever `covote.load_truth` takes, or class codes of the items; `extras` are the fields of `Extras`.
+    `truth` is whatever `covote.load_truth` takes, or class codes of the items. `compare` runs other methods on the same
+    answers: those named, or with True all. `extras` are further fields of `Extras`.
     """
-    facts = collect(estimator, method, Extras(truth=truth_codes(estimator, truth), **extras))
+    codes = truth_codes(estimator, truth)
+    names = None if compare is True else list(compare or ())
+    trials = run_methods(estimator.loaded_, truth=codes, methods=names) if names is None or names else []
+    facts = collect(estimator, method, Extras(truth=codes, comparison=trials, **extras))
     files: list[Path] = []
     if path is not None:
         write_text(Path(path), page(facts))

@@ -1,0 +1,167 @@
+"""A fitted estimator in, its diagnosis and intervals as facts out, where the crowd is small enough for a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covote.diagnosis import Diagnosis, diagnose_crowd
+from covote.diagnosis.annotators import Kind
+from covote.engines.memory import MemoryEngine
+from covote.estimators.base import Aggregator
+from covote.estimators.bootstrapped import intervals_of
+from covote.estimators.summary import model_of
+from covote.intervals import Intervals
+from covote.model import Model
+from covote.report import facts as f
+from covote.report.saved import SavedModel
+from covote.report.words import inline, number, percent, whole
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+LEVEL, Z = 0.9, 1.6448536269514722
+MOST_WORK = 400_000_000
+"""Replicates x (answers x classes + cells of all confusion matrices) that a report spends on intervals."""
+
+MOST_DIAGNOSED = 3_000_000
+"""Answers x classes up to which a report diagnoses, with at most `MOST_ANNOTATORS` annotators."""
+
+MOST_ANNOTATORS = 5000
+MOST_CLASSES = 10
+_ALIKE = 12
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Ends of the intervals of the class shares and of the expected error, and how they were made."""
+
+    low: Floats  # (classes,)
+    high: Floats  # (classes,)
+    error_low: float
+    error_high: float
+    how: str
+
+
+def replicates_for(estimator: Aggregator) -> int:
+    """Refits a report can afford: 200 for small crowds, 50 at least, 0 for huge ones."""
+    a = estimator.loaded_.annotations
+    work = a.n_labels * a.n_classes + a.n_annotators * a.n_classes**2
+    return 0 if 50 * work > MOST_WORK else int(np.clip(4_000_000 // max(work, 1), 50, 200))
+
+
+def share_intervals(estimator: Aggregator, *, deep: bool = True) -> Shares:
+    """Intervals of class shares and error: by refits on resampled items where affordable, else given the model."""
+    found: Intervals | None = getattr(estimator, "intervals_", None)
+    replicates = replicates_for(estimator)
+    learnt = estimator.fit_.model is not None and not isinstance(estimator, SavedModel)
+    if found is None and deep and learnt and replicates and len(estimator.codes_):
+        found = intervals_of(estimator, replicates=replicates, level=LEVEL)
+    if found is not None:
+        shares = found.class_shares
+        how = f"{whole(found.replicates)} refits on resampled items"
+        return Shares(shares.low, shares.high, float(found.error.low), float(found.error.high), how)
+    posterior, n = estimator.posterior_, max(len(estimator.posterior_), 1)
+    spread = Z * np.sqrt((posterior * (1 - posterior)).sum(axis=0)) / n
+    share, wrong = posterior.sum(axis=0) / n, 1 - estimator.confidence_
+    off = Z * float(np.sqrt((wrong * (1 - wrong)).sum())) / n
+    error = float(wrong.mean()) if len(wrong) else 0.0
+    low, high = np.maximum(share - spread, 0.0), np.minimum(share + spread, 1.0)
+    return Shares(low, high, max(error - off, 0.0), min(error + off, 1.0), "the model taken as known")
+
+
+def no_diagnosis(estimator: Aggregator) -> str:
+    """Why a report leaves out the diagnosis: it would make no sense, or take minutes; empty where it does neither."""
+    a = estimator.loaded_.annotations
+    if a.n_classes < 2 or np.diff(a.offsets).max(initial=0) < 2 or not isinstance(estimator.engine_, MemoryEngine):
+        return "No two annotators answered the same item, so that nothing can be said about how far to trust them."
+    if a.n_labels * a.n_classes > MOST_DIAGNOSED or a.n_annotators > MOST_ANNOTATORS or a.n_classes > MOST_CLASSES:
+        return "The diagnosis of a crowd of this size takes minutes and is left out; covote diagnose makes it."
+    return ""
+
+
+def diagnosed(estimator: Aggregator, truth: Ints | None) -> Diagnosis:
+    """The library's diagnosis of the fit."""
+    return diagnose_crowd(estimator.engine_, model_of(estimator), scores=estimator.fit_.scores, truth=truth)
+
+
+def flags_of(d: Diagnosis) -> Mapping[Any, tuple[str, ...]]:
+    """What stands out about each annotator, in a few words."""
+    flags: dict[Any, list[str]] = {}
+    for row in d.annotators:
+        if row.kind in (Kind.RANDOM, Kind.CONTRARY):
+            flags.setdefault(row.annotator, []).append(row.kind.value)
+        if row.one_label is not None:
+            flags.setdefault(row.annotator, []).append(f"always says {inline(row.one_label, 20)}")
+    for group in d.dependence.groups:
+        for name in group.annotators:
+            others = [inline(o, 20) for o in group.annotators if o != name]
+            more = f" and {len(others) - 2} more" if len(others) > 2 else ""
+            flags.setdefault(name, []).append(f"answers like {', '.join(others[:2])}{more}")
+    return {name: tuple(said) for name, said in flags.items()}
+
+
+def diagnosis_facts(d: Diagnosis, model: Model) -> f.Diagnosis:
+    """The part of a diagnosis that a report shows; `model` is the one diagnosed."""
+    dep = d.dependence
+    return f.Diagnosis(
+        verdict=d.verdict.value,
+        explanation=d.explanation,
+        findings=tuple(f.Finding(x.severity.value, x.title, x.evidence, x.advice) for x in d.findings),
+        pairs_tested=dep.tested,
+        pairs_alarming=dep.alarms,
+        alike=tuple(_alike(p) for p in dep.pairs[:_ALIKE]),
+        groups=tuple(
+            f.CopyGroup(tuple(map(f.plain, g.annotators)), g.correlation, g.effective_votes) for g in dep.groups
+        ),
+        effective_votes=float(dep.effective_votes),
+        freedom=_freedom(d, model),
+        numbers=_numbers(d),
+        held_out_answers=0 if d.model_fit is None else d.model_fit.answers,
+        held_out=()
+        if d.model_fit is None
+        else tuple(f.HeldOut(m.model, m.log_likelihood, m.behind, m.behind_error) for m in d.model_fit.models),
+    )
+
+
+def _alike(p: Any) -> f.AlikePair:
+    names = f.plain(p.first), f.plain(p.second)
+    return f.AlikePair(*names, round(p.shared), p.agreement, p.expected, p.correlation, p.adjusted)
+
+
+def _freedom(d: Diagnosis, model: Model) -> tuple[f.Freedom, ...]:
+    pairs, answers = d.identifiability.from_pairs, d.identifiability.from_answers
+    out = []
+    for k, label in enumerate(d.classes):
+        by_pairs = (pairs.prior_low[k], pairs.prior_high[k])
+        by_answers = None if answers is None else (answers.prior_low[k], answers.prior_high[k])
+        out.append(f.Freedom(f.plain(label), float(model.prior[k]), by_pairs, by_answers))
+    return tuple(out)
+
+
+def _numbers(d: Diagnosis) -> tuple[tuple[str, str], ...]:
+    """The numbers of the theory, named for a reader who knows the paper."""
+    i, g = d.identifiability, d.overlap.groups
+    relation = "=" if i.scatter.exact else "at most"
+    rows = [
+        (
+            "directions that change no pair count",
+            f"{i.flat_directions} of {whole(i.parameters)}; {i.unavoidable} in any crowd",
+        ),
+        (
+            "scatter of the rows of H (gamma)",
+            f"{relation} {number(i.scatter.gamma)}; {number(i.scatter.needed)} suffices",
+        ),
+        ("two groups that all share items (Theorem 3)", f"{len(g.first)} and {len(g.second)} annotators"),
+        ("pairs of annotators that share items", f"{whole(d.overlap.pairs)} ({percent(d.overlap.pair_share)} of all)"),
+        ("items a sharing pair shares (median)", number(d.overlap.shared_median)),
+    ]
+    best = min(i.anchors, key=lambda a: a.epsilon, default=None)
+    if best is not None:
+        told = f"{number(best.epsilon)}, {inline(best.annotator, 20)}; weakest for class {inline(best.worst_class, 20)}"
+        rows.append(("nearest to anchors (epsilon of Theorem 1)", told))
+    return tuple(rows)
