@@ -22,7 +22,8 @@ def main() -> None:
     """Aggregate, show, compare."""
     print("Ten classifiers, each trained on a fifth of the digits, each voting on 30 % of them.\n")
     votes = load(str(HERE / "digits_votes.csv"))
-    truth = load_truth(str(HERE / "digits_truth.csv")).codes(votes.annotations)
+    votes_truth = load_truth(str(HERE / "digits_truth.csv"))
+    truth = votes_truth.codes(votes.annotations)
     fit = covote.aggregate(votes)
     summary = summarise(fit, fit.method_name)
     written = write_results(fit, summary, OUTPUT, "csv")
@@ -44,7 +45,10 @@ def main() -> None:
     ]
     print()
     show_table("Wrong labels, against the truth that covote did not see", ("who", "error", "of items"), rows)
-    print("\nNow try your own file:  .venv/bin/covote aggregate votes.csv")
+    page = OUTPUT / "report.html"
+    fit.report(page, truth=votes_truth, title="What ten classifiers said of 1,756 digits")
+    print(f"\nThe report, worth a look in a browser: {page.relative_to(HERE.parent)}")
+    print("Now try your own file:  .venv/bin/covote aggregate votes.csv --report report.html")
 
 
 def _percent(fit: Any, truth: Any) -> str:
