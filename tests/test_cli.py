@@ -161,7 +161,7 @@ def test_other_bad_calls(covote, votes, tmp_path):
 
 
 def test_every_command_is_documented_and_explains_itself(covote):
-    documented = (ROOT / "docs" / "cli.md").read_text()
+    documented = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
     for name in COMMANDS:
         code, out, _ = covote(name, "--help")
         assert code == 0
@@ -210,3 +210,11 @@ def test_engine_options_are_checked(covote, votes):
     assert (code, err) == (2, "Error: Option --engine must be one of auto, memory, duckdb, polars, spark, got 'cobol'.\n")
     code, _, err = covote("aggregate", votes, "--engine", "duckdb", "--memory-limit", "lots")
     assert (code, err) == (2, "Error: Option --memory-limit needs a size such as 4GB, got 'lots'.\n")
+
+
+def test_the_page_of_commands_is_made_from_their_help():
+    done = subprocess.run(
+        [sys.executable, "-c", "from scripts.write_cli_docs import cli_page; print(cli_page(), end='')"],
+        cwd=ROOT, capture_output=True, check=True, text=True, env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"},
+    )  # fmt: skip
+    assert done.stdout == (ROOT / "docs" / "cli.md").read_text(encoding="utf-8"), "run python scripts/write_cli_docs.py"
