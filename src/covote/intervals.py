@@ -184,5 +184,6 @@ def _in_order(model: Model, point: Model) -> Model:
 
 
 def _range(value: Floats, draws: list[Floats], ends: tuple[float, float]) -> Range:
-    low, high = np.quantile(np.stack(draws), ends, axis=0)
+    # the i-th of n sorted draws marks the level i / (n + 1): few replicates then do not narrow the interval
+    low, high = np.quantile(np.stack(draws), ends, axis=0, method="weibull")
     return Range(np.asarray(value, dtype=np.float64), np.asarray(low), np.asarray(high))

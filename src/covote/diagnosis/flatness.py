@@ -19,8 +19,8 @@ from covote.model import Model
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-FLAT = 1e-7
-"""Scaled eigenvalues of J^T J below this count as zero (rounding leaves some 1e-14)."""
+FLAT = 1e-6
+"""Scaled eigenvalues of J^T J below this count as zero (rounding leaves some 1e-8)."""
 
 MOST_PARAMETERS = 2400
 """The joint analysis takes the annotators who share most items, as many as keep it to this many parameters."""
@@ -28,7 +28,7 @@ MOST_PARAMETERS = 2400
 MOST_DIRECTIONS = 60
 """A crowd with more flat directions than this is hopeless enough."""
 
-_RIDGE = 1e-10
+_RIDGE = 1e-8
 _EXTRA = 6  # directions beyond the flat ones, to show the gap
 
 

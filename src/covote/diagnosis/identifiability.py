@@ -31,6 +31,8 @@ KNOWN = 10
 
 SHOWN = 8
 
+_ALIKE = 0.1  # columns nearer than this share of the typical squared distance are alike
+
 
 class Verdict(enum.Enum):
     """The answer in words."""
@@ -190,7 +192,12 @@ def _mixing(found: Freedom, space: FlatSpace, model: Model) -> tuple[Mixing, ...
     gram = np.einsum("mik,mil->kl", inner, inner) + 1e-9 * np.eye(K)
     unit = np.linalg.solve(gram, np.einsum("mik,dmil->dkl", inner, space.confusion))  # (directions, K, K)
     blend = np.abs(np.tensordot(found.directions, unit, axes=1)).max(axis=0, initial=0.0)
-    both = np.minimum(np.maximum(blend, blend.T), 1.0)
+    length = np.diag(gram)
+    apart = length[:, None] + length[None, :] - 2 * gram  # squared distance of the columns of two classes
+    typical = apart.sum() / max(K * (K - 1), 1)
+    # columns that are alike can trade places without any Q showing it
+    alike = np.clip(1 - np.sqrt(np.maximum(apart, 0.0) / max(_ALIKE * typical, 1e-300)), 0.0, 1.0)
+    both = np.clip(np.maximum(np.maximum(blend, blend.T), alike), 0.0, 1.0)
     pairs = [Mixing(model.classes[k], model.classes[j], float(both[k, j])) for k in range(K) for j in range(k + 1, K)]
     return tuple(sorted(pairs, key=lambda pair: -pair.share)[:SHOWN])
 
