@@ -7,8 +7,8 @@ import warnings
 
 import numpy as np
 import pytest
-from conftest import SETS
 
+from conftest import SETS
 from covote.engines.memory import MemoryEngine
 from covote.errors import ConvergenceWarning
 from covote.estimators.dawid_skene import DawidSkene, MajorityVote, MultiSPA, MultiSPAKL

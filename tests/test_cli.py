@@ -102,7 +102,9 @@ def test_simulate_then_aggregate(covote, tmp_path):
     first = (tmp_path / "crowd" / "labels.csv").read_text()
     assert covote("simulate", "case1", "--items", 300, "-o", "crowd", "--seed", 3)[0] == 0
     assert (tmp_path / "crowd" / "labels.csv").read_text() == first
-    code, out, _ = covote("compare", "crowd/labels.csv", "--truth", "crowd/truth.csv", "--methods", "multispa,multispa-ds")
+    code, out, _ = covote(
+        "compare", "crowd/labels.csv", "--truth", "crowd/truth.csv", "--methods", "multispa,multispa-ds"
+    )
     assert code == 0
     assert "multispa-ds" in out
 
@@ -207,7 +209,10 @@ def test_counting_first_and_labelling_later(covote, tmp_path):
 
 def test_engine_options_are_checked(covote, votes):
     code, _, err = covote("aggregate", votes, "--engine", "cobol")
-    assert (code, err) == (2, "Error: Option --engine must be one of auto, memory, duckdb, polars, spark, got 'cobol'.\n")
+    assert (code, err) == (
+        2,
+        "Error: Option --engine must be one of auto, memory, duckdb, polars, spark, got 'cobol'.\n",
+    )
     code, _, err = covote("aggregate", votes, "--engine", "duckdb", "--memory-limit", "lots")
     assert (code, err) == (2, "Error: Option --memory-limit needs a size such as 4GB, got 'lots'.\n")
 

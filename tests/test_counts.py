@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from naive import naive_pair_counts
 
 from covote.annotations import load
 from covote.counts import PairCounts
 from covote.engines.memory import MemoryEngine
 from covote.simulate import draw, paper_model
+from naive import naive_pair_counts
 
 
 def triples_of(a):
