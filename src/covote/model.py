@@ -120,6 +120,7 @@ class Status(enum.Enum):
     DIRECT = "Computed directly, without iteration."
     CONVERGED = "Converged: the last change was below the tolerance."
     LIMIT = "Stopped at the iteration limit before the tolerance was reached; raise max_iter or tol."
+    PLANNED = "Ran its planned rounds; further ones would fit noise."
     FALLBACK = "The method could not identify the model from these answers and fell back to a simpler start."
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from covote.engines.base import Engine
-from covote.methods.loop import iterate
+from covote.engines.base import Engine, ExpectedCounts
+from covote.methods.em import em
 from covote.methods.majority_vote import vote_scores
-from covote.methods.parameters import Parameters
 from covote.methods.shrinkage import Shrinkage
-from covote.model import FLOOR, Fit, Model, Progress, columns, normalised
+from covote.model import Fit, Model, Progress, columns, normalised
 
 Floats = NDArray[np.float64]
 Prior = Literal["estimated", "uniform"]
@@ -38,34 +38,38 @@ def dawid_skene(
     the prior = mean posterior, or uniform throughout. The history holds log-likelihood + the log of the pseudo-answers'
     weight, which never falls; the exact log-likelihood alone is `details["log_likelihood"]`.
     """
-    M, K = len(engine.annotators), len(engine.classes)
-    layout = Parameters(M, K)
-    pseudo: Floats | None = None
-    likelihood = -np.inf
-
-    def step(x: Floats) -> tuple[Floats, float]:
-        nonlocal pseudo, likelihood
-        belief, confusion = layout.unpack(x)
-        model = Model(belief, confusion, start.classes, start.annotators)
-        soft = engine.expected_counts(model.scores())
-        if pseudo is None:
-            pseudo = shrinkage.counts(soft.confusion.sum(axis=2))
-        likelihood = soft.log_likelihood
-        mass = normalised(soft.prior) if prior == "estimated" else belief
-        return layout.pack(mass, columns(soft.confusion + pseudo)), likelihood + _penalty(pseudo, confusion)
-
-    begin = start.floored(FLOOR)
-    belief = begin.prior if prior == "estimated" else np.full(K, 1 / K)
-    run = iterate(
-        step,
-        layout.pack(belief, begin.confusion),
+    K = len(engine.classes)
+    fitted = em(
+        engine,
+        start,
+        Smoothed(shrinkage),
+        prior=None if prior == "estimated" else np.full(K, 1 / K),
         max_iter=max_iter,
         tol=tol,
-        project=layout.project if accelerate else None,
+        accelerate=accelerate,
         progress=progress,
     )
-    model = layout.model(run.state, start)
-    return Fit(model.scores(), model, run.status, run.history, details={"log_likelihood": likelihood})
+    model = fitted.model
+    return Fit(model.scores(), model, fitted.status, fitted.history, details={"log_likelihood": fitted.log_likelihood})
+
+
+@dataclass(eq=False)
+class Smoothed:
+    """The M step of Dawid and Skene: soft counts joined by pseudo-answers, which are fixed at the first call."""
+
+    shrinkage: Shrinkage
+    pseudo: Floats | None = None  # (annotators, labels, classes)
+
+    def __call__(self, soft: ExpectedCounts) -> tuple[Floats, Floats]:
+        if self.pseudo is None:
+            self.pseudo = self.shrinkage.counts(soft.confusion.sum(axis=2))
+        return normalised(soft.prior), columns(soft.confusion + self.pseudo)
+
+    def penalty(self, confusion: Floats) -> float:
+        """Log of the pseudo-answers' weight."""
+        assert self.pseudo is not None  # a pass over the answers comes first
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(np.where(self.pseudo > 0, self.pseudo * np.log(confusion), 0.0).sum())
 
 
 def majority_start(engine: Engine, *, shrinkage: Shrinkage = SAFE) -> Model:
@@ -73,8 +77,3 @@ def majority_start(engine: Engine, *, shrinkage: Shrinkage = SAFE) -> Model:
     soft = engine.expected_counts(vote_scores(len(engine.annotators), len(engine.classes)))
     pseudo = shrinkage.counts(soft.confusion.sum(axis=2))
     return Model(normalised(soft.prior), columns(soft.confusion + pseudo), engine.classes, engine.annotators)
-
-
-def _penalty(pseudo: Floats, confusion: Floats) -> float:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return float(np.where(pseudo > 0, pseudo * np.log(confusion), 0.0).sum())

@@ -22,6 +22,11 @@ class Parameters:
     n_annotators: int
     n_classes: int
 
+    @property
+    def size(self) -> int:
+        """Numbers in the vector."""
+        return self.n_classes + self.n_annotators * self.n_classes**2
+
     def pack(self, prior: Floats, confusion: Floats) -> Floats:
         return np.concatenate([prior, confusion.ravel()])
 

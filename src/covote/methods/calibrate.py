@@ -1,0 +1,84 @@
+"""Calibration: posteriors that are too sure in, ones that mean what they say out; answers are all it needs.
+
+Models of answers claim too much: they take the answers to an item for independent evidence. A posterior q is softened
+to q ** t, normalised. The temperature t is a product of what three witnesses say:
+
+- held-out answers: the temperature under which posteriors predict them best;
+- the information claimed: answers that each tell a large part of what there is to know about an item cannot all be
+  independent, so I times the entropy of the class counts as one in 1 + I of it;
+- whose errors they are: where annotators differ in skill, disagreement is theirs and the rest may be trusted; where all
+  are alike, it is the items that are hard, for everybody at once.
+
+The exponents and the constant are the same for every crowd; they were chosen on some crowds and checked on others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covote.annotations.value import Annotations
+from covote.methods.heldout import Forecast
+
+Floats = NDArray[np.float64]
+
+UNSEEN = 1.4
+"""The constant of `temperatures`: how far the truth lies from the answers, beyond what answers show."""
+
+ALIKE = 0.2
+"""The exponent of the skill share in `temperatures`."""
+
+_GRID = np.geomspace(0.1, 1.5, 12)
+
+
+def tempered(posterior: Floats, temperature: Floats, share: float = 1.0, onto: Floats | None = None) -> Floats:
+    """Soften: posterior ** temperature, rows normalised, times `share`, added to `onto` (zeros when None).
+
+    `posterior` and the result are (items, classes), `temperature` is (items,).
+
+    >>> tempered(np.array([[0.9, 0.1]]), np.array([0.5])).round(2).tolist()
+    [[0.75, 0.25]]
+    """
+    from covote.kernels import tempering
+
+    out = np.zeros_like(posterior) if onto is None else onto
+    tempering.add_softened(posterior, temperature, share, out)
+    return out
+
+
+def heldout_temperature(forecasts: Sequence[Forecast], shares: Sequence[float]) -> float:
+    """The temperature under which forecasts, mixed by `shares`, predict the answers set aside best; 1 without any."""
+    from covote.kernels import tempering
+
+    answers = len(forecasts[0].posterior)
+    if answers == 0:
+        return 1.0
+    chance = np.zeros((len(_GRID), answers))
+    for one, share in zip(forecasts, shares, strict=True):
+        tempering.add_chances(one.posterior, one.given_class, _GRID, share, chance)
+    return float(_GRID[int(np.log(np.maximum(chance, 1e-300)).sum(axis=1).argmax())])
+
+
+def claimed_information(annotations: Annotations, information: Floats) -> Floats:
+    """Sum over an item's answers of the `information` (annotators,) that each is worth: (items,)."""
+    each = information[annotations.annotator]
+    return np.asarray(np.bincount(annotations.item, weights=each, minlength=annotations.n_items), np.float64)
+
+
+def skill_share(accuracy: Floats, answers: Floats) -> float:
+    """Part of the variance of being right that annotators account for, between 0.01 and 1.
+
+    >>> round(skill_share(np.array([1.0, 0.5]), np.array([10.0, 10.0])), 2)
+    0.33
+    """
+    weight = answers / max(float(answers.sum()), 1e-300)
+    mean = float(weight @ accuracy)
+    between = float(weight @ (accuracy - mean) ** 2)
+    return float(np.clip(between / max(mean * (1 - mean), 1e-12), 0.01, 1.0))
+
+
+def temperatures(heldout: float, claimed: Floats, skill: float) -> Floats:
+    """The temperature of every item, (items,): `heldout` and `skill` are the crowd's, `claimed` the item's."""
+    return np.asarray(UNSEEN * skill**ALIKE * np.sqrt(heldout / (1 + claimed)))

@@ -1,0 +1,61 @@
+"""Effective votes: pair counts and a fit in, how much of an independent answer each annotator's answers are worth out.
+
+Two annotators who agree more than their matrices explain (R_{m,l} against A_m D A_l^T) share their errors: copies, LLM
+judges of one family, students of one teacher. Their answers are worth less together than apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covote.counts import PairCounts
+from covote.engines.base import ExpectedCounts
+from covote.model import columns, normalised
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+CERTAIN = 3.0
+"""Standard errors by which a pair must agree too often before it counts: one pair in 700 does by chance."""
+
+PARTNERS = 64
+"""Partners looked at for each annotator, those with the largest overlap."""
+
+
+@dataclass(frozen=True, eq=False)
+class Dependence:
+    """Pairs that agree beyond the model, and what an answer of each annotator is worth because of them."""
+
+    weight: Floats  # (annotators,): in (0, 1]; 1 where nothing was found
+    first: Ints  # (pairs found,)
+    second: Ints  # (pairs found,)
+    excess: Floats  # (pairs found,): agreement beyond the model, as a share of what was left to agree on
+
+    def worth(self, answers: Floats) -> float:
+        """Mean worth of an answer, annotators weighing as their `answers`."""
+        return float(self.weight @ answers / max(answers.sum(), 1e-300))
+
+
+def dependence(counts: PairCounts, soft: ExpectedCounts) -> Dependence:
+    """Annotator m's answers are worth 1 / (1 + sum over its dependent partners of excess * chance that they meet).
+
+    That is the design effect of a sample with correlated draws: n answers with correlation rho are worth
+    n / (1 + (n - 1) rho) independent ones. Expected agreement comes from the soft counts without shrinkage, which would
+    pull matrices together or apart and pass for dependence.
+    """
+    confusion, prior = columns(soft.confusion, 1e-6), normalised(soft.prior)
+    first, second, shared = counts.first, counts.second, counts.shared
+    expected = np.einsum("pik,k,pik->p", confusion[first], prior, confusion[second])
+    observed = np.einsum("pii->p", counts.blocks) / np.maximum(shared, 1e-300)
+    error = np.sqrt(expected * (1 - expected) / np.maximum(shared, 1e-300))
+    found = observed - expected > CERTAIN * np.maximum(error, 1e-12)
+    first, second, shared = first[found], second[found], shared[found]
+    excess = ((observed - expected) / np.maximum(1 - expected, 1e-12))[found]
+    burden = np.zeros(counts.n_annotators)
+    for end in (first, second):
+        np.add.at(burden, end, excess * shared)
+    answers = np.maximum(counts.label_counts.sum(axis=1), 1e-300)
+    return Dependence(1 / (1 + burden / answers), first, second, excess)

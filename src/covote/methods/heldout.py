@@ -1,0 +1,104 @@
+"""Held-out answers: some answers are set aside, models are fitted to the rest, and asked for what was set aside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covote.annotations.value import Annotations, Vocabulary
+from covote.engines.base import Engine, HasAnnotations
+from covote.methods.em import Fitted
+from covote.methods.misleading import by_class
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+ONE_IN = 5
+"""One answer in so many is set aside."""
+
+ENOUGH = 20_000
+"""Answers that suffice to choose by: of larger crowds, a part of the items is looked at."""
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """An engine over the answers that are left, and the answers set aside whose item has some left."""
+
+    engine: Engine
+    item: Ints  # (answers set aside,): items as the engine numbers them
+    annotator: Ints
+    label: Ints
+
+    @property
+    def n_answers(self) -> int:
+        return len(self.item)
+
+
+def hold_out(engine: HasAnnotations, quality: Floats) -> HeldOut:
+    """Set aside one answer in five, spread over items and over good and bad annotators; `quality` (annotators,) ranks
+    them.
+
+    Which answers, depends on what was answered by whom and not on the order of items or the names of annotators and
+    classes, so that a shuffled table gives the same result.
+    """
+    a = engine.annotations
+    rank = np.empty(a.n_annotators, np.int64)
+    rank[np.argsort(quality, kind="stable")] = np.arange(a.n_annotators)
+    item, key = a.item, rank[a.annotator]
+    sizes = np.diff(a.offsets)
+    order = np.lexsort((key, item))
+    place = np.empty(a.n_labels, np.int64)
+    place[order] = np.arange(a.n_labels) - np.repeat(a.offsets[:-1], sizes)
+    mark = np.bincount(item, weights=(key + 1) * _agreeing(a), minlength=a.n_items).astype(np.int64)
+    aside = (place + mark[item]) % ONE_IN == 0
+    stride = -(-a.n_labels // ENOUGH)
+    looked_at = (mark // ONE_IN) % stride == 0
+    return _split(engine, aside, looked_at)
+
+
+def _agreeing(a: Annotations) -> Ints:
+    """For every answer, how many answers of its item have the same label."""
+    _, where, times = np.unique(a.item * a.n_classes + a.label, return_inverse=True, return_counts=True)
+    return np.asarray(times[where], np.int64)
+
+
+def _split(engine: HasAnnotations, aside: NDArray[np.bool_], looked_at: NDArray[np.bool_]) -> HeldOut:
+    a = engine.annotations
+    left = np.bincount(a.item, weights=~aside, minlength=a.n_items)
+    kept_item = looked_at & (left > 0)
+    number = np.cumsum(kept_item) - 1
+    keep = kept_item[a.item] & ~aside
+    offsets = np.concatenate([[0], np.cumsum(left[kept_item])]).astype(np.int64)
+    items = Vocabulary(np.arange(int(kept_item.sum())))
+    some: Any = engine
+    part = replace(
+        some,
+        annotations=Annotations(offsets, a.answer[keep], items, a.annotators, a.classes),
+        weight=None if engine.weight is None else engine.weight[kept_item],
+        gold=None if engine.gold is None else engine.gold[kept_item],
+    )
+    asked = kept_item[a.item] & aside
+    return HeldOut(part, number[a.item[asked]], a.annotator[asked], a.label[asked])
+
+
+@dataclass(frozen=True, eq=False)
+class Forecast:
+    """What a fit to the answers left says of those set aside."""
+
+    posterior: Floats  # (answers set aside, classes): the class of its item
+    given_class: Floats  # (answers set aside, classes): probability of the answer, given the class
+    log_probability: float  # mean over the answers set aside, natural logarithm
+
+
+def forecast(held: HeldOut, fitted: Fitted) -> Forecast:
+    """Ask a fit (to `held.engine`) for the answers set aside."""
+    K = fitted.model.n_classes
+    states = np.asarray(held.engine.posterior(fitted.scores))[held.item]
+    answer = np.exp(fitted.states.scores.table[held.annotator, held.label])  # (answers, states)
+    chance = np.einsum("as,as->a", states, answer)
+    mean = float(np.log(np.maximum(chance, 1e-300)).mean()) if held.n_answers else -np.inf
+    given_class = fitted.states.given_class(K)[held.annotator, held.label]
+    return Forecast(by_class(states, K), given_class, mean)

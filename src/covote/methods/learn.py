@@ -1,0 +1,185 @@
+"""The family fitted to one crowd: an engine in, members, their held-out scores and their shares out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covote.counts import PairCounts
+from covote.engines.base import Engine, ExpectedCounts, HasAnnotations
+from covote.methods.calibrate import skill_share
+from covote.methods.choice import Candidate
+from covote.methods.effective import PARTNERS, Dependence, dependence
+from covote.methods.em import Fitted
+from covote.methods.family import FAMILY, MIDDLE, Member, fit_member, start_from
+from covote.methods.heldout import Forecast, HeldOut, forecast, hold_out
+from covote.methods.majority_vote import vote_scores
+from covote.methods.misleading import Misleading
+from covote.methods.multispa import multispa
+from covote.methods.trust import trusted_blocks
+from covote.model import Model, Progress, Status, columns, normalised
+
+Floats = NDArray[np.float64]
+
+MORE_ROUNDS = 4
+"""Rounds of each member from where the first fit ended."""
+
+TRUST = 10.0
+"""How held-out scores become shares: a member that predicts answers worse by 0.1 nats each counts e times less."""
+
+THICK = 25
+"""Shared items for each cell of a pair's table from which co-occurrences are taken for identified."""
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """The members fitted to a crowd, and what was found on the way."""
+
+    base: Fitted  # the first fit, to all answers alike
+    dependence: Dependence
+    members: tuple[Member, ...]
+    fits: tuple[Fitted, ...]
+    forecasts: tuple[Forecast, ...]  # of the same members, fitted without the held-out answers; empty on a frame
+    shares: Floats  # (members,), sum 1
+    heldout_answers: int
+    start: str
+    answers: Floats  # (annotators,)
+
+    @property
+    def model(self) -> Model:
+        """The members' models, averaged by their shares."""
+        models = [fit.model for fit in self.fits]
+        prior = np.einsum("f,fk->k", self.shares, [m.prior for m in models])
+        confusion = np.einsum("f,fmlk->mlk", self.shares, [m.confusion for m in models])
+        return Model(normalised(prior), columns(confusion), models[0].classes, models[0].annotators)
+
+    @property
+    def misleading(self) -> float:
+        """Share of items that mislead, averaged over members."""
+        found = [0.0 if fit.misleading is None else fit.misleading.share for fit in self.fits]
+        return float(self.shares @ np.array(found))
+
+    @property
+    def information(self) -> Floats:
+        """What an answer of each annotator tells about the class, in units of the class's entropy: (annotators,)."""
+        return self.dependence.weight * relative_information(self.base.model)
+
+    @property
+    def skill(self) -> float:
+        """Part of the variance of being right that annotators account for."""
+        return skill_share(self.model.accuracy, self.answers)
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        asked: list[float | None] = [f.log_probability for f in self.forecasts]
+        scores = asked or [None] * len(self.members)
+        rows = zip(self.members, scores, self.shares.tolist(), strict=True)
+        return tuple(Candidate(m.name, m.about, score, share) for m, score, share in rows)
+
+    @property
+    def sentence(self) -> str:
+        """What was chosen, in one line."""
+        ranked = sorted(self.candidates, key=lambda c: -c.share)
+        if len(ranked) == 1:
+            return f"One model was fitted ({ranked[0].about}); to choose among several, the answers must be in memory."
+        parts = ", ".join(f"{c.name} {100 * c.share:.0f} %" for c in ranked)
+        return f"An average of {len(ranked)} models, weighted by how well they predict answers held out: {parts}."
+
+
+def learn(
+    engine: Engine, votes: ExpectedCounts, *, prior: Floats | None = None, progress: Progress | None = None
+) -> Learnt:
+    """Fit the family; `votes` are the soft counts of vote shares, a `prior` (classes,) is held fixed."""
+    tell = _Teller(progress, 2 + 2 * len(FAMILY))
+    counts = engine.pair_counts(PARTNERS)
+    base, start = _first_fit(engine, votes, counts, prior)
+    tell(base)
+    found = dependence(counts, engine.expected_counts(base.scores))
+    answers = votes.confusion.sum(axis=(1, 2))
+    if not isinstance(engine, HasAnnotations):
+        fit = fit_member(engine, MIDDLE, base.model, prior=prior, weight=found.weight, rounds=MORE_ROUNDS)
+        return Learnt(base, found, (MIDDLE,), (fit,), (), np.ones(1), 0, start, answers)
+    options = _Options(prior, found.weight, Misleading(answers))
+    fits = tuple(tell(options.fit(engine, member, base.model)) for member in FAMILY)
+    held = hold_out(engine, base.model.informativeness)
+    begin = base.model if start == "co-occurrences" else _from_votes(held.engine)
+    begin = options.plain(held.engine, begin).model
+    forecasts = tuple(forecast(held, tell(options.fit(held.engine, member, begin))) for member in FAMILY)
+    return Learnt(base, found, FAMILY, fits, forecasts, _shares(forecasts, held), held.n_answers, start, answers)
+
+
+@dataclass(frozen=True, eq=False)
+class _Options:
+    prior: Floats | None
+    weight: Floats
+    misleading: Misleading
+
+    def fit(self, engine: Engine, member: Member, start: Model) -> Fitted:
+        return fit_member(
+            engine,
+            member,
+            start,
+            prior=self.prior,
+            weight=self.weight,
+            misleading=self.misleading,
+            rounds=MORE_ROUNDS,
+        )
+
+    def plain(self, engine: Engine, start: Model) -> Fitted:
+        return fit_member(engine, MIDDLE, start, prior=self.prior, weight=self.weight)
+
+
+@dataclass(eq=False)
+class _Teller:
+    """Hands fits through, and tells the caller's progress of each."""
+
+    progress: Progress | None
+    limit: int
+    done: int = 0
+
+    def __call__(self, fit: Fitted) -> Fitted:
+        self.done += 1
+        if self.progress is not None:
+            self.progress(self.done, self.limit, fit.log_likelihood)
+        return fit
+
+
+def _from_votes(engine: Engine) -> Model:
+    votes = engine.expected_counts(vote_scores(len(engine.annotators), len(engine.classes)))
+    return start_from(engine, votes, MIDDLE)
+
+
+def _first_fit(engine: Engine, votes: ExpectedCounts, counts: PairCounts, prior: Floats | None) -> tuple[Fitted, str]:
+    """The middle member from votes and, where pair counts identify the crowd, from there too: the likelier of both."""
+    by_votes = fit_member(engine, MIDDLE, start_from(engine, votes, MIDDLE), prior=prior)
+    if not identified(counts):
+        return by_votes, "votes"
+    found = multispa(counts)
+    if found.model is None or found.status is Status.FALLBACK:
+        return by_votes, "votes"
+    by_pairs = fit_member(engine, MIDDLE, found.model, prior=prior)
+    if by_pairs.log_likelihood > by_votes.log_likelihood:
+        return by_pairs, "co-occurrences"
+    return by_votes, "votes"
+
+
+def identified(counts: PairCounts) -> bool:
+    """Whether most annotators are in pairs that share THICK items for each cell of their table of answers."""
+    thick = counts.kept(trusted_blocks(counts) & (counts.shared >= THICK * counts.n_classes**2))
+    covered = np.unique(np.concatenate([thick.first, thick.second]))
+    return len(covered) >= max(3, counts.n_annotators / 2)
+
+
+def relative_information(model: Model) -> Floats:
+    """What one answer tells about the class, as a share of all there is to know: (annotators,)."""
+    prior = np.maximum(model.prior, 1e-300)
+    return model.informativeness / max(-float(prior @ np.log2(prior)), 1e-12)
+
+
+def _shares(forecasts: tuple[Forecast, ...], held: HeldOut) -> Floats:
+    if held.n_answers == 0:
+        return np.full(len(forecasts), 1 / len(forecasts))
+    scores = np.array([f.log_probability for f in forecasts])
+    return normalised(np.exp(TRUST * (scores - scores.max())))

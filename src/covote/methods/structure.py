@@ -1,0 +1,59 @@
+"""What an annotator is believed to be like: its soft counts in, the confusion matrix they are shrunk towards out.
+
+Two structures, from coarse to fine. `accuracy_centre`: right with one probability, else any other label alike.
+`habit_centre`: the annotator either knows, and then answers as those who know do, or does not look, and then answers
+by a habit of its own; how often it knows, and its habit, are fitted to its counts.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covote.model import columns
+
+Floats = NDArray[np.float64]
+
+NAMED = 0.1
+"""Answers with the class's own label that join the pooled matrix, as a share of the answers to the class: a class is
+called what its items are called, and this keeps it so."""
+
+_STEPS = 8
+
+
+def accuracy_centre(soft: Floats) -> Floats:
+    """One accuracy an annotator, shrunk by two answers towards the crowd's: (annotators, labels, classes).
+
+    >>> accuracy_centre(np.array([[[8.0, 1.0], [1.0, 8.0]]]))[0].round(2).tolist()
+    [[0.88, 0.12], [0.12, 0.88]]
+    """
+    K = soft.shape[1]
+    right, answers = np.einsum("mkk->m", soft), soft.sum(axis=(1, 2))
+    crowd = (right.sum() + 1) / (answers.sum() + 2)
+    accuracy = ((right + 2 * crowd) / (answers + 2))[:, None, None]
+    return np.asarray(np.where(np.eye(K, dtype=bool), accuracy, (1 - accuracy) / max(K - 1, 1)))
+
+
+def habit_centre(soft: Floats, known: Floats) -> Floats:
+    """Knows or answers by habit: (annotators, labels, classes).
+
+    The centre is knows * known + (1 - knows) * habit, fitted to each annotator's counts by a few EM steps; `known`
+    (labels, classes) is how those who know answer. One answer of either kind is added to `knows`, and one answer a
+    label to the habit.
+
+    >>> spammer, expert = [[50.0, 50.0], [0.0, 0.0]], [[50.0, 0.0], [0.0, 50.0]]
+    >>> habit_centre(np.array([spammer, expert]), np.eye(2)).round(1).tolist()
+    [[[1.0, 0.8], [0.0, 0.2]], [[1.0, 0.0], [0.0, 1.0]]]
+    """
+    from covote.kernels import structure
+
+    centre = np.empty_like(soft)
+    structure.habit_pass(soft, np.ascontiguousarray(known), _STEPS, centre)
+    return centre
+
+
+def pooled(soft: Floats) -> Floats:
+    """The crowd's confusion matrix (labels, classes): all answers together, classes kept to their names."""
+    K = soft.shape[1]
+    total = soft.sum(axis=0)
+    return columns(total + np.diag(NAMED * total.sum(axis=0)) + 1 / K)
