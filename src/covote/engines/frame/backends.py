@@ -29,7 +29,10 @@ def beside(frame: nw.LazyFrame[Any], columns: Mapping[str, Column], like: Mappin
     >>> votes = opened(duckdb.connect().sql("select 'x' as item"))
     >>> beside(votes, {"item": ["x"], "weight": [0.5]}, {}).to_native().fetchall()
     [('x', 0.5)]
+
+    Columns of small integers stay small: joins and groups on them take half the time.
     """
+    small_integers = {n: nw.Int32 for n, c in columns.items() if isinstance(c, np.ndarray) and _fits(c)}
     plain = {name: list(c.tolist() if isinstance(c, np.ndarray) else c) for name, c in columns.items()}
     native: Any = frame.to_native()
     kind = frame.implementation
@@ -48,8 +51,14 @@ def beside(frame: nw.LazyFrame[Any], columns: Mapping[str, Column], like: Mappin
         table = ibis.memtable([dict(zip(plain, row, strict=True)) for row in zip(*plain.values(), strict=True)])
     else:
         table = nw.from_dict(plain, backend=kind).to_native()
+    types = {**small_integers, **like}
     small = opened(table)
-    return small.with_columns(nw.col(name).cast(dtype) for name, dtype in like.items()) if like else small
+    return small.with_columns(nw.col(name).cast(dtype) for name, dtype in types.items()) if types else small
+
+
+def _fits(column: NDArray[Any]) -> bool:
+    """Whether these are integers of at most 32 bits."""
+    return column.dtype.kind == "i" and int(np.abs(column).max(initial=0)) < 2**31
 
 
 def _duckdb(relation: Any, columns: Mapping[str, list[Any]]) -> Any:
@@ -72,6 +81,18 @@ def _spark(frame: Any, columns: Mapping[str, list[Any]]) -> Any:
     return frame.sparkSession.createDataFrame(list(zip(*columns.values(), strict=True)), list(columns)).hint(
         "broadcast"
     )
+
+
+def fenced(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """The same frame, evaluated before anything that is done with it.
+
+    DuckDB's planner would otherwise join answers with answers before it gives them their codes, and group twice as
+    many pairs as there are.
+    """
+    if not frame.implementation.is_duckdb():
+        return frame
+    native: Any = frame.to_native()
+    return opened(native.query("covote_fence", "WITH f AS MATERIALIZED (FROM covote_fence) FROM f"))
 
 
 def row_by_row(frame: nw.LazyFrame[Any], work: Work) -> nw.LazyFrame[Any]:

@@ -17,7 +17,7 @@ from covote.counts import PairCounts
 from covote.engines.base import ExpectedCounts, LabelFacts, Moments
 from covote.engines.frame import answers as data
 from covote.engines.frame import plans
-from covote.engines.frame.backends import beside, fetched, opened, plan_text
+from covote.engines.frame.backends import beside, fenced, fetched, opened, plan_text
 from covote.engines.partners import strongest_pairs
 from covote.errors import InputError
 from covote.labels import column_names, favoured
@@ -90,7 +90,7 @@ class FrameEngine:
     def _answers(self) -> plans.Lazy:
         """(item, who, row), one row an answer."""
         coded = self._crowd.coded(self._source)
-        return coded if self.distinct else data.settled(coded, self._crowd)
+        return fenced(coded if self.distinct else data.settled(coded, self._crowd))
 
     @property
     def annotators(self) -> tuple[Hashable, ...]:
@@ -122,7 +122,7 @@ class FrameEngine:
         kept = None if max_partners is None else self._strongest(max_partners)
         found = fetched(plans.pair_plan(self._answers, kept))
         row, other = _ints(found["row"]), _ints(found["other_row"])
-        pair, place = np.unique((row // K) * len(self.annotators) + other // K, return_inverse=True)
+        pair, place = _distinct((row // K) * len(self.annotators) + other // K, len(self.annotators) ** 2)
         blocks = np.zeros((len(pair), K, K))
         blocks[place, row % K, other % K] = found["n"]
         first, second = np.divmod(pair, len(self.annotators))
@@ -226,6 +226,15 @@ class FrameEngine:
 
 def _ints(column: Any) -> NDArray[np.int64]:
     return np.asarray(column, dtype=np.int64)
+
+
+def _distinct(keys: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct keys, sorted, and the place of each key among them; by a table where keys below `size` allow it."""
+    if size > max(16 * len(keys), 2**16):
+        return np.unique(keys, return_inverse=True)
+    met = np.zeros(size, bool)
+    met[keys] = True
+    return np.flatnonzero(met), (np.cumsum(met) - 1)[keys]
 
 
 def _filled(plan: plans.Lazy, n_classes: int) -> Floats:
