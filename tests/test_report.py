@@ -30,6 +30,7 @@ from crowds import draw_triples
 NUMBER = r"\d+(?:[,.]\d+)*(?:e[-+]?\d+)?"
 
 TAGS = {
+    "code",
     *(
         "html",
         "head",

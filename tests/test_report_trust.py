@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 import time
+import warnings
 
 import numpy as np
 import pytest
 
 import covote
+from covote.cli.app import run
 from covote.diagnosis import diagnose_crowd
 from covote.errors import FileError, InputError
 from covote.estimators.bootstrapped import intervals_of
@@ -27,16 +27,16 @@ from covote.simulate import draw
 from crowds import draw_triples
 
 
-def crowd(seed=0, *, n_classes=3, n_annotators=8, n_items=150):
+def crowd(seed=0, *, n_classes=3, n_annotators=8, n_items=150, answering=1.0):
     """A crowd of mixed annotators, the last of whom is a spammer."""
     rng = np.random.default_rng(seed)
     skill = np.append(rng.uniform(0.5, 0.95, n_annotators - 1), 1 / n_classes)
     eye = np.eye(n_classes)
     confusion = np.stack([a * eye + (1 - a) * (1 - eye) / (n_classes - 1) for a in skill])
     names = tuple(f"judge{m}" for m in range(n_annotators))
-    return draw(
-        Model(np.full(n_classes, 1 / n_classes), confusion, tuple("abcdefgh"[:n_classes]), names), n_items, seed=seed
-    )
+    prior = np.full(n_classes, 1 / n_classes)
+    model = Model(prior, confusion, tuple("abcdefgh"[:n_classes]), names)
+    return draw(model, n_items, answering=answering, seed=seed)
 
 
 @pytest.fixture(scope="module")
@@ -128,6 +128,20 @@ def test_where_there_is_no_diagnosis_the_page_says_why(triples, sentence):
     assert sentence in page(facts)
 
 
+def test_the_plan_is_the_librarys(fit, facts):
+    assert facts.plan.assignments == ()
+    assert "Everybody has answered everything" in page(facts)
+    fit = make("multispa-ds").fit(crowd(answering=0.6).annotations)
+    facts, found = collect(fit), covote.plan(fit, budget=60, fit=fit)
+    assert len(found) == 60
+    assert [(a.item, a.annotator, a.reason) for a in facts.plan.assignments] == [
+        (a.item, a.annotator, a.reason) for a in found.assignments
+    ]
+    assert sum(n for _, n in facts.plan.aims) == len(facts.plan.assignments)
+    assert '<section id="plan"' in page(facts)
+    assert collect(fit, extras=Extras(budget=0)).plan is None
+
+
 # ---- files, notebook, commands
 
 
@@ -179,50 +193,45 @@ def test_a_saved_model_labels_as_the_fit_did(fit):
     assert facts.left_out["annotators"] == "7 annotators of the model gave no answer here and are left out."
 
 
-def run(*arguments, cwd):
-    found = subprocess.run(
-        [sys.executable, "-m", "covote", *arguments], capture_output=True, text=True, cwd=cwd, check=False
-    )
-    return found.returncode, found.stdout, found.stderr
+@pytest.fixture
+def command(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        with warnings.catch_warnings():
+            code = run(list(arguments))
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
 
 
-def test_commands(tmp_path):
+def test_commands(command, tmp_path):
     rows = draw_triples(4, n_items=40)
     (tmp_path / "votes.csv").write_text(
         "item,annotator,label\n" + "".join(f"{i},{a},{label}\n" for i, a, label in rows)
     )
     truth = {i: label for i, _, label in rows}
     (tmp_path / "truth.csv").write_text("item,label\n" + "".join(f"{i},{label}\n" for i, label in truth.items()))
-    code, out, err = run(
-        "aggregate", "votes.csv", "--report", "r.html", "--truth", "truth.csv", "-o", "out", cwd=tmp_path
-    )
+    code, out, err = command("aggregate", "votes.csv", "--report", "r.html", "--truth", "truth.csv", "-o", "out")
     assert (code, err) == (0, "")
     assert "r.html" in out
     html = (tmp_path / "r.html").read_text()
     assert "What the crowd said: votes.csv" in html
     assert 'id="chart-calibration"' in html
-    code, out, err = run(
-        "report",
-        "out/model.npz",
-        "votes.csv",
-        "-o",
-        "s.html",
-        "--json",
-        "--compare",
-        "majority-vote,mv-ds",
-        cwd=tmp_path,
-    )
+    compared = ("--compare", "majority-vote,mv-ds")
+    code, out, err = command("report", "out/model.npz", "votes.csv", "-o", "s.html", "--json", *compared)
     assert (code, err) == (0, "")
     assert {m["method"] for m in json.loads(out)["comparison"]} == {"majority-vote", "mv-ds"}
     html = (tmp_path / "s.html").read_text()
     assert 'id="chart-comparison"' in html
     assert "Aggregated by the model model.npz" in html
-    code, _, err = run("aggregate", "votes.csv", "--report", "r.html", "--engine", "duckdb", cwd=tmp_path)
+    code, _, err = command("aggregate", "votes.csv", "--report", "r.html", "--engine", "duckdb")
     assert (code, err) == (
         2,
         "Error: A report needs the answers in memory, not in duckdb. Use --engine memory, or covote report on a part.\n",
     )
-    code, _, err = run("report", "votes.csv", "votes.csv", cwd=tmp_path)
+    code, _, err = command("report", "votes.csv", "votes.csv")
     assert (code, err) == (
         2,
         "Error: The file votes.csv cannot be read as a covote model: it is damaged or of another kind.\n",

@@ -34,6 +34,10 @@ class Chart:
     table: Table
 
 
+ON_TOP = {"titleAngle": 0, "titleAlign": "right", "titleBaseline": "bottom", "titleX": -6, "titleY": -5}
+"""The title of a vertical axis of names stands above them, where no name can run into it."""
+
+
 def frame(width: int, height: int, *layers: Spec, **more: Any) -> Spec:
     """A specification of one view that is exactly `width` wide."""
     return {
@@ -41,7 +45,7 @@ def frame(width: int, height: int, *layers: Spec, **more: Any) -> Spec:
         "width": width,
         "height": height,
         "autosize": {"type": "fit", "contains": "padding"},
-        "padding": {"left": 2, "right": 12, "top": 14, "bottom": 2},
+        "padding": {"left": 6, "right": 18, "top": 18, "bottom": 2},
         "layer": list(layers),
         **more,
     }
@@ -49,7 +53,7 @@ def frame(width: int, height: int, *layers: Spec, **more: Any) -> Spec:
 
 def rows_height(n: int, step: int = 26) -> int:
     """Height of a chart with `n` rows of names."""
-    return 56 + max(step * n, 64)
+    return 76 + max(step * n, 64)
 
 
 def layer(mark: str, values: list[Spec] | None, encoding: Spec, **style: Any) -> Spec:
@@ -71,7 +75,8 @@ def tip(field: str = "tip") -> Spec:
 
 def names_axis(names: list[str], title: str) -> Spec:
     """A vertical axis of names in the order given."""
-    return axis("name", title, "nominal", sort=names, axis={"labelLimit": 0, "domain": False, "ticks": False})
+    limits = {"labelLimit": 0, "labelOverlap": False, "domain": False, "ticks": False}
+    return axis("name", title, "nominal", sort=names, axis={**limits, **ON_TOP})
 
 
 def distinct(names: Iterable[Any], columns: int = 20) -> list[str]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from covote.report.chart import (
     ACCENT,
     INK,
     MUTED,
+    ON_TOP,
     WARM,
     Chart,
     Spec,
@@ -46,28 +48,30 @@ def overlap_chart(facts: Facts) -> Chart | None:
     most = max((p.shared for p in found.pairs), default=0)
     both = [*values, *({**v, "first": v["second"], "second": v["first"]} for v in values)]
 
-    def spec(width: int) -> Spec:
-        side = min(width, 150 + 26 * len(names), 600)
-        limits = {"labelLimit": 0, "domain": False, "ticks": False, "grid": False, "labelOverlap": False}
-        small = {"labelFontSize": 11 if width > 500 else 7} if len(names) > 12 else {}
-        scale = {"domain": names}
-        x = axis("first", "annotator", "nominal", scale=scale, sort=names, axis={**limits, **small, "labelAngle": -90})
-        y = axis("second", "annotator", "nominal", scale=scale, sort=names, axis={**limits, **small})
-        shade: Spec = {"field": "shared", "type": "quantitative", "legend": None}
-        shade["scale"] = {"type": "sqrt", "domain": [0, max(most, 1)], "range": [0.05, 1]}
-        cells = layer("rect", both, {"x": x, "y": y, "opacity": shade, "description": tip()}, color=ACCENT)
-        return frame(side, side, cells)
-
     thick = sorted(found.pairs, key=lambda p: -p.shared)[:40]
     rows = tuple((shown(p.first), shown(p.second), whole(p.shared), percent(p.agreed)) for p in thick)
     title = "Shared items hold the whole crowd together"
     if found.components > 1:
         title = f"The crowd falls into {whole(found.components)} groups that share no item"
     caption = (
-        f"Darker: more shared items (at most {whole(most)}). Empty: none. Only shared items let annotators be compared."
+        f"Stronger: more shared items (at most {whole(most)}). Empty: none. "
+        "Only shared items let annotators be compared."
     )
     head = ("annotator", "annotator", "shared items", "same label")
-    return Chart("overlap", title, caption, spec, Table(head, rows))
+    return Chart("overlap", title, caption, partial(_overlap_spec, names, both, most), Table(head, rows))
+
+
+def _overlap_spec(names: list[str], both: list[Spec], most: int, width: int) -> Spec:
+    side = min(width, 150 + 26 * len(names), 600)
+    limits = {"labelLimit": 0, "domain": False, "ticks": False, "grid": False, "labelOverlap": width < 500}
+    small = {"labelFontSize": 11 if width > 500 else 9} if len(names) > 12 else {}
+    scale = {"domain": names}
+    x = axis("first", "annotator", "nominal", scale=scale, sort=names, axis={**limits, **small, "labelAngle": -90})
+    y = axis("second", "annotator", "nominal", scale=scale, sort=names, axis={**limits, **small, **ON_TOP})
+    shade: Spec = {"field": "shared", "type": "quantitative", "legend": None}
+    shade["scale"] = {"type": "sqrt", "domain": [0, max(most, 1)], "range": [0.05, 1]}
+    cells = layer("rect", both, {"x": x, "y": y, "opacity": shade, "description": tip()}, color=ACCENT)
+    return frame(side, side, cells)
 
 
 def answers_chart(facts: Facts) -> Chart | None:
@@ -81,21 +85,22 @@ def answers_chart(facts: Facts) -> Chart | None:
         for n, (_, _, c) in zip(names, bins, strict=True)
     ]
 
-    def spec(width: int) -> Spec:
-        x = axis(
-            "name", "answers an item has", "nominal", sort=names, axis={"labelAngle": 0, "grid": False, "ticks": False}
-        )
-        y = axis("items", "items", axis={"tickCount": 4})
-        bars = layer("bar", None, {"x": x, "y": y, "description": tip()}, color=ACCENT, width={"band": 0.8})
-        size = 10 if width > 500 else 8
-        text = layer("text", None, {"x": x, "y": y, "text": tip("text")}, dy=-7, color=MUTED, fontSize=size)
-        return frame(min(width, 90 + 60 * len(names)), 190, bars, text, data={"values": values})
-
     title = f"An item has {number(facts.outcome.answers_per_item)} answers on average"
     if facts.outcome.single_answer_items:
         title += f"; {counted(facts.outcome.single_answer_items, 'item')} have only one"
     rows = tuple((n, whole(c)) for n, (_, _, c) in zip(names, bins, strict=True))
-    return Chart("answers", title, "", spec, Table(("answers", "items"), rows))
+    return Chart("answers", title, "", partial(_answers_spec, names, values), Table(("answers", "items"), rows))
+
+
+def _answers_spec(names: list[str], values: list[Spec], width: int) -> Spec:
+    x = axis(
+        "name", "answers an item has", "nominal", sort=names, axis={"labelAngle": 0, "grid": False, "ticks": False}
+    )
+    y = axis("items", "items", axis={"tickCount": 4})
+    bars = layer("bar", None, {"x": x, "y": y, "description": tip()}, color=ACCENT, width={"band": 0.8})
+    size = 10 if width > 500 else 8
+    text = layer("text", None, {"x": x, "y": y, "text": tip("text")}, dy=-7, color=MUTED, fontSize=size)
+    return frame(min(width, 200 + 60 * len(names)), 190, bars, text, data={"values": values})
 
 
 def simplex_chart(facts: Facts) -> Chart | None:
@@ -103,48 +108,41 @@ def simplex_chart(facts: Facts) -> Chart | None:
     if not facts.rows:
         return None
     names = [clipped(d.label, 24) for d in facts.directions]
-    corners = [_flat(p) for p in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))]
-    triangle = [{"x": x, "y": y, "order": i} for i, (x, y) in enumerate([*corners, corners[0]])]
-    ring = [_ring(i) for i in range(61)]
     values = [_dot(row) for row in facts.rows]
-    at = ({"dy": 16}, {"dy": 16}, {"dy": -12})
-
-    def spec(width: int) -> Spec:
-        side = min(width, 460)
-        x, y = ({"field": f, "type": "quantitative", "axis": None, "scale": {"domain": d}} for f, d in _BOX)
-        path = {"x": x, "y": y, "order": {"field": "order", "type": "quantitative"}}
-        size = {
-            "field": "weight",
-            "type": "quantitative",
-            "scale": {"type": "sqrt", "range": [14, 130]},
-            "legend": None,
-        }
-        where = {"x": x, "y": y, "text": tip("text")}
-        texts = [
-            layer("text", [{"x": c[0], "y": c[1], "text": n}], where, color=INK, **style)
-            for c, n, style in zip(corners, names, at, strict=True)
-        ]
-        dots = layer("circle", values, {"x": x, "y": y, "size": size, "description": tip()}, color=ACCENT, opacity=0.55)
-        return frame(
-            side,
-            int(side * 0.9),
-            layer("line", ring, path, color=WARM, strokeDash=[4, 3], strokeWidth=1.5),
-            layer("line", triangle, path, color=MUTED, strokeWidth=1.2),
-            dots,
-            *texts,
-        )
-
     caption = (
         "A dot is one label of one annotator: the nearer a corner, the more that answer singles out one class. The "
         "model is identified from shared items when the dots reach round the dashed circle; dots in every corner are "
         "enough by far."
     )
-    best = min(facts.directions, key=lambda d: d.best)
-    title = f"The answers reach the corners, least for {quoted(best.label)} (purity {percent(best.best)})"
-    return Chart("simplex", title, caption, spec, purity_table(facts))
+    return Chart("simplex", _least_pure(facts), caption, partial(_simplex_spec, names, values), purity_table(facts))
 
 
 _BOX = (("x", [-0.08, 1.08]), ("y", [-0.14, 0.98]))
+
+
+def _simplex_spec(names: list[str], values: list[Spec], width: int) -> Spec:
+    side = min(width, 460)
+    corners = [_flat(p) for p in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))]
+    triangle = [{"x": x, "y": y, "order": i} for i, (x, y) in enumerate([*corners, corners[0]])]
+    ring = [_ring(i) for i in range(61)]
+    x, y = ({"field": f, "type": "quantitative", "axis": None, "scale": {"domain": d}} for f, d in _BOX)
+    path = {"x": x, "y": y, "order": {"field": "order", "type": "quantitative"}}
+    size: Spec = {"field": "weight", "type": "quantitative", "legend": None}
+    size["scale"] = {"type": "sqrt", "range": [14, 130]}
+    where = {"x": x, "y": y, "text": tip("text")}
+    texts = [
+        layer("text", [{"x": c[0], "y": c[1], "text": n}], where, color=INK, dy=dy)
+        for c, n, dy in zip(corners, names, (16, 16, -12), strict=True)
+    ]
+    dots = layer("circle", values, {"x": x, "y": y, "size": size, "description": tip()}, color=ACCENT, opacity=0.55)
+    return frame(
+        side,
+        int(side * 0.9),
+        layer("line", ring, path, color=WARM, strokeDash=[4, 3], strokeWidth=1.5),
+        layer("line", triangle, path, color=MUTED, strokeWidth=1.2),
+        dots,
+        *texts,
+    )
 
 
 def _flat(p: tuple[float, ...]) -> tuple[float, float]:
@@ -176,25 +174,33 @@ def purity_chart(facts: Facts) -> Chart | None:
         for i, v in enumerate(d.values)
     ]
 
-    def spec(width: int) -> Spec:
-        y = names_axis(names, "class")
-        limits = {"format": ".0%", "tickCount": 5}
-        x = axis("purity", "purity of an annotator’s answer", scale={"domain": [0, 1]}, axis=limits)
-        where = {"x": x, "y": y, "description": tip()}
-        colour = {"condition": {"test": "datum.best", "value": WARM}, "value": ACCENT}
-        ticks = layer("circle", values, {**where, "color": colour}, size=60, opacity=0.5)
-        chance = layer(
-            "rule", [{"purity": 1 / max(len(facts.directions), 1)}], {"x": x}, color=MUTED, strokeDash=[4, 4]
-        )
-        return frame(width, rows_height(len(names)), chance, ticks)
-
-    worst = min(found, key=lambda d: d.best)
-    title = f"{quoted(worst.label)} is the class that answers single out least: {percent(worst.best)} at best"
     caption = (
         "A dot an annotator: of all items that make this annotator name the class, in a world of equal classes, the "
         "share that belongs to it. An answer at 100 % is an anchor of the theory; the best is orange, chance is dashed."
     )
-    return Chart("purity", title, caption, spec, purity_table(facts))
+    return Chart(
+        "purity",
+        _least_pure(facts),
+        caption,
+        partial(_purity_spec, names, values, 1 / facts.outcome.classes),
+        purity_table(facts),
+    )
+
+
+def _purity_spec(names: list[str], values: list[Spec], chance_level: float, width: int) -> Spec:
+    y = names_axis(names, "class")
+    limits = {"format": ".0%", "tickCount": 5}
+    x = axis("purity", "purity of an annotator’s answer", scale={"domain": [0, 1]}, axis=limits)
+    where = {"x": x, "y": y, "description": tip()}
+    colour = {"condition": {"test": "datum.best", "value": WARM}, "value": ACCENT}
+    ticks = layer("circle", values, {**where, "color": colour}, size=60, opacity=0.5)
+    chance = layer("rule", [{"purity": chance_level}], {"x": x}, color=MUTED, strokeDash=[4, 4])
+    return frame(width, rows_height(len(names)), chance, ticks)
+
+
+def _least_pure(facts: Facts) -> str:
+    worst = min(facts.directions, key=lambda d: d.best)
+    return f"{quoted(worst.label)} is the class that answers single out least: {percent(worst.best)} at best"
 
 
 def purity_table(facts: Facts) -> Table:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from covote.report.chart import (
     ACCENT,
     INK,
@@ -43,37 +45,31 @@ def class_chart(facts: Facts) -> Chart | None:
         for name, c in zip(names, shown_classes, strict=True)
     ]
 
-    def spec(width: int) -> Spec:
-        y = names_axis(names, "class")
-        share = axis("share", "share of the items", axis={"format": ".0%", "tickCount": 6}, scale={"zero": True})
-        bars = layer("bar", None, {"x": share, "y": y, "description": tip()}, color=ACCENT, height={"band": 0.62})
-        ends = {"x": {"field": "low", "type": "quantitative"}, "x2": {"field": "high"}, "y": y, "description": tip()}
-        rules = layer("rule", [v for v in values if v["low"] is not None], ends, color=INK, strokeWidth=1.5)
-        vote = {"x": {"field": "votes", "type": "quantitative"}, "y": y, "description": tip()}
-        dots = layer("circle", None, vote, color=WARM, size=60, opacity=1, stroke=PANEL, strokeWidth=1)
-        return frame(width, rows_height(len(values)), bars, rules, dots, data={"values": values})
-
     top = facts.classes[0]
     title = f"{quoted(top.label)} is the largest class, with {percent(top.share.value)} of the items"
     caption = "Bar: expected share of the items. Orange dot: share of the raw answers."
     caption += f" Line: {percent(facts.interval_level, 0)} interval ({facts.share_intervals})."
-    return Chart("classes", title, caption, spec, class_table(facts))
+    return Chart("classes", title, caption, partial(_class_spec, names, values), class_table(facts))
+
+
+def _class_spec(names: list[str], values: list[Spec], width: int) -> Spec:
+    y = names_axis(names, "class")
+    share = axis("share", "share of the items", axis={"format": ".0%", "tickCount": 6}, scale={"zero": True})
+    bars = layer("bar", None, {"x": share, "y": y, "description": tip()}, color=ACCENT, height={"band": 0.62})
+    ends = {"x": {"field": "low", "type": "quantitative"}, "x2": {"field": "high"}, "y": y, "description": tip()}
+    rules = layer("rule", [v for v in values if v["low"] is not None], ends, color=INK, strokeWidth=1.5)
+    vote = {"x": {"field": "votes", "type": "quantitative"}, "y": y, "description": tip()}
+    dots = layer("circle", None, vote, color=WARM, size=60, opacity=1, stroke=PANEL, strokeWidth=1)
+    return frame(width, rows_height(len(values)), bars, rules, dots, data={"values": values})
 
 
 def class_table(facts: Facts) -> Table:
     """The classes in numbers."""
-    has_interval = any(c.share.low is not None for c in facts.classes)
-    head = (
-        "class",
-        "items labelled so",
-        "expected share",
-        *(("interval, %",) if has_interval else ()),
-        "share of answers",
+    head = ("class", "items labelled so", "expected share", "interval, %", "share of answers")
+    rows = (
+        (shown(c.label), whole(c.items), percent(c.share.value), interval(c.share), percent(c.votes))
+        for c in facts.classes
     )
-    rows = []
-    for c in facts.classes:
-        ends = (interval(c.share),) if has_interval else ()
-        rows.append((shown(c.label), whole(c.items), percent(c.share.value), *ends, percent(c.votes)))
     return Table(head, tuple(rows))
 
 
@@ -94,29 +90,30 @@ def confidence_chart(facts: Facts) -> Chart | None:
         for b in facts.confidence
     ]
 
-    def spec(width: int) -> Spec:
-        x = axis("low", "probability of the chosen label", axis={"format": ".0%", "grid": False, "tickCount": 8})
-        x["scale"] = {"domain": [values[0]["low"], 1], "nice": False}
-        x["bin"] = "binned"
-        y = axis("items", "items", axis={"tickCount": 4})
-        colour = {"condition": {"test": "datum.doubt", "value": WARM}, "value": ACCENT}
-        where = {"x": x, "x2": {"field": "high"}, "y": y}
-        bars = layer("bar", None, {**where, "color": colour, "description": tip()}, binSpacing=1)
-        middle = "(datum.low + datum.high) / 2"
-        text = layer(
-            "text",
-            None,
-            {"x": {"field": "middle", "type": "quantitative"}, "y": y, "text": tip("text")},
-            dy=-7,
-            color=MUTED,
-            fontSize=10 if width > 500 else 8,
-        )
-        text["transform"] = [{"calculate": middle, "as": "middle"}]
-        return frame(width, 230, bars, text, data={"values": values})
-
     title = f"{percent(facts.outcome.certain_share)} of the labels are at least {percent(limit, 0)} certain"
     caption = "Items by the probability of their chosen label; orange: in doubt."
-    return Chart("confidence", title, caption, spec, confidence_table(facts))
+    return Chart("confidence", title, caption, partial(_confidence_spec, values), confidence_table(facts))
+
+
+def _confidence_spec(values: list[Spec], width: int) -> Spec:
+    x = axis("low", "probability of the chosen label", axis={"format": ".0%", "grid": False, "tickCount": 8})
+    x["scale"] = {"domain": [values[0]["low"], 1], "nice": False}
+    x["bin"] = "binned"
+    y = axis("items", "items", axis={"tickCount": 4})
+    colour = {"condition": {"test": "datum.doubt", "value": WARM}, "value": ACCENT}
+    where = {"x": x, "x2": {"field": "high"}, "y": y}
+    bars = layer("bar", None, {**where, "color": colour, "description": tip()}, binSpacing=1)
+    middle = "(datum.low + datum.high) / 2"
+    text = layer(
+        "text",
+        None,
+        {"x": {"field": "middle", "type": "quantitative"}, "y": y, "text": tip("text")},
+        dy=-7,
+        color=MUTED,
+        fontSize=10 if width > 500 else 8,
+    )
+    text["transform"] = [{"calculate": middle, "as": "middle"}]
+    return frame(width, 230, bars, text, data={"values": values})
 
 
 def confidence_table(facts: Facts) -> Table:
@@ -151,27 +148,28 @@ def calibration_chart(facts: Facts) -> Chart | None:
         if b.accuracy is not None and b.confidence is not None
     ]
 
-    def spec(width: int) -> Spec:
-        x = axis("confidence", "mean confidence", scale={"domain": [0, 1]}, axis={"format": ".0%", "tickCount": 5})
-        y = axis("right", "share that is right", scale={"domain": [0, 1]}, axis={"format": ".0%", "tickCount": 5})
-        ends = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "description": tip()}
-        size = {"field": "items", "type": "quantitative", "scale": {"range": [25, 260]}, "legend": None}
-        ideal = [{"confidence": 0, "right": 0}, {"confidence": 1, "right": 1}]
-        return frame(
-            min(width, 440),
-            300,
-            layer("line", ideal, {"x": x, "y": y}, color=MUTED, strokeDash=[4, 4], strokeWidth=1),
-            layer("rule", values, ends, color=ACCENT, strokeWidth=1.5, opacity=0.6),
-            layer("circle", values, {"x": x, "y": y, "size": size, "description": tip()}, color=ACCENT, opacity=1),
-        )
-
     expected, found = percent(facts.outcome.expected_error.value), percent(error.value)
     title = f"Errors: {expected} expected by the model, {found} measured"
     caption = (
         "Dots below the dashed line: labels are less often right than they claim. "
         f"Lines: 90 % intervals. Larger dots: more items. Calibration error: {number(facts.calibration_error)}."
     )
-    return Chart("calibration", title, caption, spec, confidence_table(facts))
+    return Chart("calibration", title, caption, partial(_calibration_spec, values), confidence_table(facts))
+
+
+def _calibration_spec(values: list[Spec], width: int) -> Spec:
+    x = axis("confidence", "mean confidence", scale={"domain": [0, 1]}, axis={"format": ".0%", "tickCount": 5})
+    y = axis("right", "share that is right", scale={"domain": [0, 1]}, axis={"format": ".0%", "tickCount": 5})
+    ends = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "description": tip()}
+    size = {"field": "items", "type": "quantitative", "scale": {"range": [25, 260]}, "legend": None}
+    ideal = [{"confidence": 0, "right": 0}, {"confidence": 1, "right": 1}]
+    return frame(
+        min(width, 440),
+        300,
+        layer("line", ideal, {"x": x, "y": y}, color=MUTED, strokeDash=[4, 4], strokeWidth=1),
+        layer("rule", values, ends, color=ACCENT, strokeWidth=1.5, opacity=0.6),
+        layer("circle", values, {"x": x, "y": y, "size": size, "description": tip()}, color=ACCENT, opacity=1),
+    )
 
 
 def convergence_chart(facts: Facts) -> Chart | None:
@@ -183,20 +181,23 @@ def convergence_chart(facts: Facts) -> Chart | None:
     gaps = [(s, abs(v - end), v) for s, v in history[:-1]]
     values = [{"step": s, "gap": g, "tip": f"step {s}: objective {v:,.6f}"} for s, g, v in gaps if g > 0]
 
-    def spec(width: int) -> Spec:
-        x = axis("step", "step", axis={"tickMinStep": 1, "grid": False, "format": "d"}, scale={"nice": False})
-        y = axis(
-            "gap", "distance to the end (log scale)", scale={"type": "log"}, axis={"tickCount": 5, "format": ".0e"}
-        )
-        line = layer("line", values, {"x": x, "y": y}, color=ACCENT, strokeWidth=2)
-        dots = layer("circle", values, {"x": x, "y": y, "description": tip()}, color=ACCENT, size=28, opacity=1)
-        return frame(width, 220, line, dots)
-
     steps = counted(facts.convergence.iterations, "step")
     verb = "settled" if facts.convergence.converged else "did not settle"
     table = Table(("step", "objective"), tuple((str(s), f"{v:,.6f}") for s, v in history))
     caption = f"How far the objective of each step was from its last value, {end:,.6f}."
-    return Chart("convergence", f"The fit {verb} within {steps}", caption, spec, table) if values else None
+    return (
+        Chart("convergence", f"The fit {verb} within {steps}", caption, partial(_convergence_spec, values), table)
+        if values
+        else None
+    )
+
+
+def _convergence_spec(values: list[Spec], width: int) -> Spec:
+    x = axis("step", "step", axis={"tickMinStep": 1, "grid": False, "format": "d"}, scale={"nice": False})
+    y = axis("gap", "distance to the end (log scale)", scale={"type": "log"}, axis={"tickCount": 5, "format": ".0e"})
+    line = layer("line", values, {"x": x, "y": y}, color=ACCENT, strokeWidth=2)
+    dots = layer("circle", values, {"x": x, "y": y, "description": tip()}, color=ACCENT, size=28, opacity=1)
+    return frame(width, 220, line, dots)
 
 
 def comparison_chart(facts: Facts) -> Chart | None:
@@ -212,18 +213,19 @@ def comparison_chart(facts: Facts) -> Chart | None:
         values.append({"name": r.method, "value": value, **ends, "tip": f"{r.method}: {percent(value)}"})
     names = [r.method for r in runs]
 
-    def spec(width: int) -> Spec:
-        y = names_axis(names, "method")
-        name = "error on items with truth" if scored else "agreement with the other methods"
-        x = axis("value", name, scale={"zero": False}, axis={"format": ".0%" if scored else ".1%"})
-        ends = {"x": {"field": "low", "type": "quantitative"}, "x2": {"field": "high"}, "y": y, "description": tip()}
-        rules = layer("rule", [v for v in values if "low" in v], ends, color=ACCENT, strokeWidth=2, opacity=0.6)
-        dots = layer("circle", values, {"x": x, "y": y, "description": tip()}, color=ACCENT, size=90, opacity=1)
-        return frame(width, rows_height(len(values)), rules, dots)
-
     best = f"{runs[0].method} errs least" if scored else f"{runs[0].method} agrees most with the other methods"
     caption = "Lines: 90 % intervals; where they overlap, the data cannot tell the methods apart." if scored else ""
-    return Chart("comparison", best, caption, spec, comparison_table(facts))
+    return Chart("comparison", best, caption, partial(_comparison_spec, names, values, scored), comparison_table(facts))
+
+
+def _comparison_spec(names: list[str], values: list[Spec], scored: bool, width: int) -> Spec:
+    y = names_axis(names, "method")
+    name = "error on items with truth" if scored else "agreement with the other methods"
+    x = axis("value", name, scale={"zero": False}, axis={"format": ".0%" if scored else ".1%"})
+    ends = {"x": {"field": "low", "type": "quantitative"}, "x2": {"field": "high"}, "y": y, "description": tip()}
+    rules = layer("rule", [v for v in values if "low" in v], ends, color=ACCENT, strokeWidth=2, opacity=0.6)
+    dots = layer("circle", values, {"x": x, "y": y, "description": tip()}, color=ACCENT, size=90, opacity=1)
+    return frame(width, rows_height(len(values)), rules, dots)
 
 
 def comparison_table(facts: Facts) -> Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from covote.report.chart import (
     ACCENT,
     INK,
+    ON_TOP,
     WARM,
     Chart,
     Spec,
@@ -146,10 +147,10 @@ def matrix_chart(facts: Facts) -> Chart | None:
 
 def _matrix(names: list[str], values: list[Spec], width: int) -> Spec:
     side = min(width, 110 + 46 * len(names), 560)
-    limits = {"labelLimit": 0, "domain": False, "ticks": False, "grid": False}
+    limits = {"labelLimit": 0, "domain": False, "ticks": False, "grid": False, "labelOverlap": False}
     turned = {**limits, "labelAngle": -40 if max(map(len, names)) > 4 else 0}
     x = axis("class", "class", "nominal", sort=names, axis=turned)
-    y = axis("label", "label given", "nominal", sort=names, axis=limits)
+    y = axis("label", "label given", "nominal", sort=names, axis={**limits, **ON_TOP})
     shade: Spec = {"field": "rate", "type": "quantitative", "legend": None}
     shade["scale"] = {"type": "sqrt", "domain": [0, 1], "range": [0, 1]}
     colour = {"condition": {"test": "datum.right", "value": ACCENT}, "value": WARM}

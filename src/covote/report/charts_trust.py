@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from covote.report.chart import (
     ACCENT,
     INK,
@@ -18,7 +20,8 @@ from covote.report.chart import (
     rows_height,
     tip,
 )
-from covote.report.facts import AlikePair, Facts, Freedom
+from covote.report.facts import Facts
+from covote.report.facts_trust import AlikePair, Freedom
 from covote.report.words import clipped, counted, inline, number, percent, quoted, shown, whole
 
 MOST_CLASSES = 20
@@ -31,23 +34,6 @@ def alike_chart(facts: Facts) -> Chart | None:
         return None
     names = distinct((f"{clipped(p.first, 10)} · {clipped(p.second, 10)} ({whole(p.shared)})" for p in d.alike), 30)
     values = [_pair(name, p) for name, p in zip(names, d.alike, strict=True)]
-
-    def spec(width: int) -> Spec:
-        y = names_axis(names, "pair (shared items)")
-        x = axis("expected", "share of shared items with the same label", axis={"format": ".0%", "tickCount": 5})
-        x["scale"] = {"zero": False, "nice": True}
-        where = {"y": y, "description": tip()}
-        line = layer("rule", None, {"x": x, "x2": {"field": "agreement"}, **where}, color=MUTED, strokeWidth=2)
-        want = layer("circle", None, {"x": x, **where}, color=MUTED, size=60, opacity=1)
-        found = {"x": {**x, "field": "agreement"}, **where, "color": _alarm()}
-        return frame(
-            width,
-            rows_height(len(names), 24),
-            line,
-            want,
-            layer("circle", None, found, size=90, opacity=1),
-            data={"values": values},
-        )
 
     tested = f"{counted(d.pairs_tested, 'pair')} tested"
     title = f"No pair agrees suspiciously often ({tested})"
@@ -62,7 +48,25 @@ def alike_chart(facts: Facts) -> Chart | None:
         for p in d.alike
     )
     head = ("annotator", "annotator", "shared items", "same label", "expected", "p, corrected")
-    return Chart("alike", title, caption, spec, Table(head, rows))
+    return Chart("alike", title, caption, partial(_alike_spec, names, values), Table(head, rows))
+
+
+def _alike_spec(names: list[str], values: list[Spec], width: int) -> Spec:
+    y = names_axis(names, "pair (shared items)")
+    x = axis("expected", "shared items with the same label", axis={"format": ".0%", "tickCount": 5})
+    x["scale"] = {"zero": False, "nice": True}
+    where = {"y": y, "description": tip()}
+    line = layer("rule", None, {"x": x, "x2": {"field": "agreement"}, **where}, color=MUTED, strokeWidth=2)
+    want = layer("circle", None, {"x": x, **where}, color=MUTED, size=60, opacity=1)
+    found = {"x": {**x, "field": "agreement"}, **where, "color": _alarm()}
+    return frame(
+        width,
+        rows_height(len(names), 24),
+        line,
+        want,
+        layer("circle", None, found, size=90, opacity=1),
+        data={"values": values},
+    )
 
 
 def _pair(name: str, p: AlikePair) -> Spec:
@@ -84,32 +88,39 @@ def freedom_chart(facts: Facts) -> Chart | None:
     names = distinct(c.label for c in shown_classes)
     values = [_range(name, c) for name, c in zip(names, shown_classes, strict=True)]
 
-    def spec(width: int) -> Spec:
-        y = names_axis(names, "class")
-        x = axis("pairs_low", "share of the class", axis={"format": ".0%", "tickCount": 5}, scale={"zero": True})
-        where = {"y": y, "description": tip()}
-        loose = {"x": x, "x2": {"field": "pairs_high"}, **where}
-        tight = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, **where}
-        known = [v for v in values if v["low"] is not None]
-        layers = [
-            layer("rule", values, loose, color=ACCENT, strokeWidth=9, opacity=0.22),
-            *([layer("rule", known, tight, color=ACCENT, strokeWidth=9, opacity=0.75)] if known else []),
-            layer("tick", values, {"x": {**x, "field": "share"}, **where}, color=INK, thickness=2, size=16),
-        ]
-        return frame(width, rows_height(len(names)), *layers)
-
     widest = max(d.freedom, key=_width)
     ends = widest.answers or widest.pairs
     title = f"The share of {quoted(widest.label)} could lie between {percent(ends[0])} and {percent(ends[1])}"
     caption = (
-        "Black: the estimate. Pale: what pair counts alone would allow, to first order. Strong: what all answers to an "
-        "item together allow. Short bars mean that the answers settle the model."
+        "Upright line: the estimate. Pale: what pair counts alone would allow, to first order. Strong: what all "
+        "answers to an item together allow. Short bars mean that the answers settle the model."
     )
     rows = tuple(
         (shown(c.label), percent(c.share), _ends(c.pairs), "–" if c.answers is None else _ends(c.answers))
         for c in d.freedom
     )
-    return Chart("freedom", title, caption, spec, Table(("class", "share", "by pairs, %", "by all answers, %"), rows))
+    return Chart(
+        "freedom",
+        title,
+        caption,
+        partial(_freedom_spec, names, values),
+        Table(("class", "share", "by pairs, %", "by all answers, %"), rows),
+    )
+
+
+def _freedom_spec(names: list[str], values: list[Spec], width: int) -> Spec:
+    y = names_axis(names, "class")
+    x = axis("pairs_low", "share of the class", axis={"format": ".0%", "tickCount": 5}, scale={"zero": True})
+    where = {"y": y, "description": tip()}
+    loose = {"x": x, "x2": {"field": "pairs_high"}, **where}
+    tight = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, **where}
+    known = [v for v in values if v["low"] is not None]
+    layers = [
+        layer("rule", values, loose, color=ACCENT, strokeWidth=9, opacity=0.22),
+        *([layer("rule", known, tight, color=ACCENT, strokeWidth=9, opacity=0.75)] if known else []),
+        layer("tick", values, {"x": {**x, "field": "share"}, **where}, color=INK, thickness=2, size=16),
+    ]
+    return frame(width, rows_height(len(names)), *layers)
 
 
 def _range(name: str, c: Freedom) -> Spec:
@@ -154,18 +165,18 @@ def held_out_chart(facts: Facts) -> Chart | None:
         for m in d.held_out
     ]
 
-    def spec(width: int) -> Spec:
-        y = names_axis(names, "model")
-        x = axis("value", "log-likelihood of a held-out answer, nats", scale={"zero": False}, axis={"tickCount": 5})
-        ends = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y}
-        rules = layer("rule", values, ends, color=ACCENT, strokeWidth=2, opacity=0.6)
-        dots = layer("circle", values, {"x": x, "y": y, "description": tip()}, color=ACCENT, size=90, opacity=1)
-        return frame(width, rows_height(len(names)), rules, dots)
-
     best = d.held_out[0].model
     title = f"{quoted(best)} predicts held-out answers best ({counted(d.held_out_answers, 'answer')} held out)"
     caption = "To the right is better. Lines: twice the standard error of the distance to Dawid-Skene."
     rows = tuple((m.model, number(m.log_likelihood), number(m.behind), number(m.behind_error)) for m in d.held_out)
-    return Chart(
-        "held-out", title, caption, spec, Table(("model", "nats an answer", "behind Dawid-Skene", "error"), rows)
-    )
+    table = Table(("model", "nats an answer", "behind Dawid-Skene", "error"), rows)
+    return Chart("held-out", title, caption, partial(_held_out_spec, names, values), table)
+
+
+def _held_out_spec(names: list[str], values: list[Spec], width: int) -> Spec:
+    y = names_axis(names, "model")
+    x = axis("value", "log-likelihood, nats an answer", scale={"zero": False}, axis={"tickCount": 5})
+    ends = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y}
+    rules = layer("rule", values, ends, color=ACCENT, strokeWidth=2, opacity=0.6)
+    dots = layer("circle", values, {"x": x, "y": y, "description": tip()}, color=ACCENT, size=90, opacity=1)
+    return frame(width, rows_height(len(names)), rules, dots)

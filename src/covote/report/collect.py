@@ -42,6 +42,7 @@ class Extras:
     title: str = "What the crowd said"
     truth: Ints | None = None  # (items,): class codes, -1 where unknown
     comparison: Sequence[Trial] = ()
+    budget: int = 60  # answers to plan for; 0 for none
     deep: bool = True  # with diagnosis and bootstrap intervals, where the crowd is small enough for them
 
 
@@ -55,45 +56,37 @@ def collect(estimator: Aggregator, method: str | None = None, extras: Extras | N
     """
     _ = estimator.loaded_  # raises where there is no fit, or its answers are elsewhere
     extras = extras or Extras()
-    summary, model = (
-        summarise(estimator, method or estimator.method_name or type(estimator).__name__),
-        model_of(estimator),
-    )
-    why_not = trust.no_diagnosis(estimator) if extras.deep else "not asked for"
-    diagnosis = None if why_not else trust.diagnosed(estimator, extras.truth)
-    shares = trust.share_intervals(estimator, deep=extras.deep)
+    name = method or estimator.method_name or type(estimator).__name__
+    summary, model = summarise(estimator, name), model_of(estimator)
+    look = trust.look(estimator, model, extras.truth, deep=extras.deep, budget=extras.budget)
     volume = np.array([f.answers for f in summary.annotators], float)
     codes = people.ranked(summary.annotators)
     matrices, confusion = people.matrices(model, volume, codes)
     doubts = answers.doubts(estimator, np.array([f.accuracy for f in summary.annotators]), extras.truth)
-    flags = {} if diagnosis is None else trust.flags_of(diagnosis)
-    listed = people.annotator_rows(summary.annotators, codes, confusion, flags)
+    listed = people.annotator_rows(summary.annotators, codes, confusion, look.flags)
     return Facts(
-        outcome=_outcome(
-            summary, estimator, extras, Range(summary.expected_error, shares.error_low, shares.error_high)
-        ),
-        classes=answers.class_shares(estimator, shares.low, shares.high),
+        outcome=_outcome(summary, estimator, extras, look.shares),
+        classes=answers.class_shares(estimator, look.shares.low, look.shares.high),
         confidence=answers.confidence_bins(estimator.confidence_, estimator.posterior_, extras.truth),
         calibration_error=None if extras.truth is None else calibration_error(estimator.posterior_, extras.truth),
         doubts=doubts,
         annotators=listed,
         matrices=matrices,
         overlap=people.overlap(estimator.loaded_.annotations, volume),
-        diagnosis=None if diagnosis is None else trust.diagnosis_facts(diagnosis, model),
+        diagnosis=look.diagnosis,
         directions=people.directions(model, volume),
         rows=people.simplex_rows(model, volume),
         convergence=_convergence(estimator, summary),
         comparison=tuple(_run(t) for t in extras.comparison),
-        plan=(),
-        settings=_settings(estimator, summary.method),
-        left_out=_left_out(summary, len(doubts), len(listed), matrices.shown, model)
-        | ({"diagnosis": why_not} if extras.deep and why_not else {}),
+        plan=look.plan,
+        settings=_settings(estimator, name),
+        left_out=_left_out(summary, len(doubts), len(listed), matrices.shown, model) | look.left_out,
         interval_level=trust.LEVEL,
-        share_intervals=shares.how,
+        share_intervals=look.shares.how,
     )
 
 
-def _outcome(summary: Summary, estimator: Aggregator, extras: Extras, expected: Range) -> Outcome:
+def _outcome(summary: Summary, estimator: Aggregator, extras: Extras, shares: trust.Shares) -> Outcome:
     known = 0 if extras.truth is None else int((extras.truth != -1).sum())
     error = None
     if extras.truth is not None and known:
@@ -115,7 +108,7 @@ def _outcome(summary: Summary, estimator: Aggregator, extras: Extras, expected: 
         certain_share=1 - summary.uncertain_items / max(summary.n_items, 1),
         tied_items=summary.tied_items,
         single_answer_items=summary.single_answer_items,
-        expected_error=expected,
+        expected_error=Range(summary.expected_error, shares.error_low, shares.error_high),
         error=error,
         truth_items=known,
     )

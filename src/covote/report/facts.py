@@ -7,6 +7,8 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from covote.report.facts_trust import Diagnosis, Plan
+
 FORMAT = 1
 """Version of the JSON."""
 
@@ -140,58 +142,6 @@ class Overlap:
 
 
 @dataclass(frozen=True)
-class Finding:
-    """One finding of the diagnosis."""
-
-    severity: str
-    title: str
-    evidence: str
-    advice: str
-
-
-@dataclass(frozen=True)
-class CopyGroup:
-    """Annotators who answer alike beyond what the class explains."""
-
-    annotators: tuple[Any, ...]
-    correlation: float
-    effective_votes: float
-
-
-@dataclass(frozen=True)
-class AlikePair:
-    """Two annotators: how often they agreed, and how often independent ones would have."""
-
-    first: Any
-    second: Any
-    shared: int
-    agreement: float
-    expected: float
-    correlation: float  # of their errors
-    p_value: float  # adjusted for all pairs tested
-
-
-@dataclass(frozen=True)
-class Freedom:
-    """A class share, and how far it could move without contradicting the evidence."""
-
-    label: Any
-    share: float
-    pairs: tuple[float, float]  # by pair counts alone
-    answers: tuple[float, float] | None  # by all answers
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """A model on held-out answers."""
-
-    model: str
-    log_likelihood: float  # nats an answer
-    behind: float  # of a confusion matrix each
-    behind_error: float
-
-
-@dataclass(frozen=True)
 class Direction:
     """One class as the crowd sees it: the purest answers for it (rows of H scaled to sum 1)."""
 
@@ -209,24 +159,6 @@ class Row:
     label: Any
     weight: int  # answers
     point: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """What `covote diagnose` found."""
-
-    verdict: str
-    explanation: str
-    findings: tuple[Finding, ...]  # worst first
-    pairs_tested: int
-    pairs_alarming: int
-    alike: tuple[AlikePair, ...]  # most surprising first
-    groups: tuple[CopyGroup, ...]
-    effective_votes: float
-    freedom: tuple[Freedom, ...]
-    numbers: tuple[tuple[str, str], ...]  # what the verdict rests on, in words and numbers
-    held_out_answers: int
-    held_out: tuple[HeldOut, ...]
 
 
 @dataclass(frozen=True)
@@ -250,15 +182,6 @@ class MethodRun:
     error: Range | None
     log_loss: float | None
     agreement: float | None
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """One answer to ask for next."""
-
-    item: Any
-    annotator: Any
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -288,7 +211,7 @@ class Facts:
     rows: tuple[Row, ...]  # only for three classes
     convergence: Convergence
     comparison: tuple[MethodRun, ...]
-    plan: tuple[Assignment, ...]
+    plan: Plan | None
     settings: Settings
     left_out: dict[str, str]  # section -> sentence
     interval_level: float  # of every interval

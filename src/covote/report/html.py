@@ -54,6 +54,27 @@ def joined(parts: Iterable[Any]) -> Markup:
     return Markup("".join(map(text, parts)))
 
 
+def listed(parts: Iterable[Any]) -> Markup:
+    """Parts with commas between.
+
+    >>> listed(["a", "<"])
+    'a, &lt;'
+    """
+    return Markup(", ".join(map(text, parts)))
+
+
+def prose(sentence: str) -> Markup:
+    """A sentence whose `commands` are set as code.
+
+    >>> prose("run `covote plan` <now>")
+    'run <code>covote plan</code> &lt;now&gt;'
+    """
+    parts = sentence.split("`")
+    if len(parts) % 2 == 0:  # an odd backtick is a character like any other
+        return text(sentence)
+    return joined(tag("code", part) if i % 2 else part for i, part in enumerate(parts))
+
+
 def name_of(value: Any) -> Markup:
     """A label or id: its direction kept to itself, cut by the page where it is long, whole when pointed at."""
     full = shown(value)

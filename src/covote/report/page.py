@@ -31,6 +31,7 @@ SECTIONS: tuple[tuple[str, str, str, Writer], ...] = (
     ("identifiability", "Identifiability", "Do the answers settle the model?", sections_crowd.identifiability),
     ("convergence", "Convergence", "How the fit ended", sections.convergence),
     ("comparison", "Methods", "Other methods on the same answers", sections.comparison),
+    ("plan", "Next", "What to label next", sections_crowd.plan),
     ("settings", "Settings", "Settings and versions", sections.settings),
 )
 """Name, word in the contents, heading, and what writes it; one that writes nothing is left out."""

@@ -72,7 +72,7 @@ def annotator_rows(
 def accuracy_range(share: float, answers: int, z: float = 1.6448536269514722) -> Range:
     """A share of `answers` with its 90 % Wilson interval.
 
-    >>> accuracy_range(0.5, 0).low, round(accuracy_range(0.9, 100).high, 3)
+    >>> round(accuracy_range(0.5, 0).low, 6), round(accuracy_range(0.9, 100).high, 3)
     (0.0, 0.939)
     """
     n = max(answers, 0) + 1e-9

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from covote.report.chart import Chart
 from covote.report.facts import Doubt, Facts, Votes
-from covote.report.html import Drawn, Markup, bar, cell, figure, grid, joined, label_of, name_of, search, tag
+from covote.report.html import Drawn, Markup, bar, cell, figure, grid, joined, label_of, listed, name_of, search, tag
 from covote.report.words import counted, interval, number, percent, whole
 
 Charts = dict[str, Chart]
@@ -119,12 +119,12 @@ def _doubt_row(d: Doubt, *, truth: bool) -> Markup:
 
 
 def _vote(v: Votes) -> Markup:
-    people = Markup(", ").join(
+    people = listed(
         tag("span", name_of(a), tag("small", f" ({percent(q, 0)})"), class_="short")
         for a, q in zip(v.annotators, v.accuracies, strict=True)
     )
     more = f" and {whole(v.count - len(v.annotators))} more" if v.count > len(v.annotators) else ""
-    return tag("div", label_of(v.label), tag("small", f" × {whole(v.count)}: "), Markup(people), more)
+    return tag("div", label_of(v.label), tag("small", f" × {whole(v.count)}: "), people, more)
 
 
 def convergence(facts: Facts, charts: Charts, drawings: Drawn | None) -> Markup:
@@ -147,8 +147,8 @@ def settings(facts: Facts, charts: Charts, drawings: Drawn | None) -> Markup:
     del charts, drawings
     s = facts.settings
     rows = [("method", s.method), *((name, _value(v)) for name, v in s.options), *s.versions, ("written", s.written)]
-    listed = joined(tag("div", tag("dt", name), tag("dd", tag("bdi", value))) for name, value in rows)
-    return tag("dl", listed, class_="settings")
+    pairs = joined(tag("div", tag("dt", name), tag("dd", tag("bdi", value))) for name, value in rows)
+    return tag("dl", pairs, class_="settings")
 
 
 def _value(value: object) -> str:

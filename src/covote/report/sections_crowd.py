@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from covote.report.charts_people import STRONG
-from covote.report.facts import Annotator, Facts, Finding
-from covote.report.html import Drawn, Markup, cell, figure, grid, joined, name_of, range_bar, search, tag
+from covote.report.facts import Annotator, Facts
+from covote.report.facts_trust import Finding
+from covote.report.html import Drawn, Markup, cell, figure, grid, joined, listed, name_of, prose, range_bar, search, tag
 from covote.report.sections import FIRST_ROWS, Charts, left_out, paragraph
 from covote.report.words import counted, interval, number, percent, shown, whole
 
@@ -131,9 +132,9 @@ def findings(facts: Facts, charts: Charts, drawings: Drawn | None) -> Markup:
 
 
 def _finding(f: Finding) -> Markup:
-    advice = Markup("") if f.advice == "Nothing to do." else paragraph(f.advice, kind="advice")
+    advice = Markup("") if f.advice == "Nothing to do." else paragraph(prose(f.advice), kind="advice")
     mark = tag("span", f.severity, class_="severity")
-    return tag("li", tag("h3", mark, " ", f.title), paragraph(f.evidence), advice, class_=f.severity)
+    return tag("li", tag("h3", mark, " ", f.title), paragraph(prose(f.evidence)), advice, class_=f.severity)
 
 
 def dependence(facts: Facts, charts: Charts, drawings: Drawn | None) -> Markup:
@@ -145,7 +146,7 @@ def dependence(facts: Facts, charts: Charts, drawings: Drawn | None) -> Markup:
     rows = joined(
         tag(
             "tr",
-            cell(Markup(", ").join(name_of(a) for a in g.annotators)),
+            cell(listed(name_of(a) for a in g.annotators)),
             cell(number(g.correlation), g.correlation, class_="number"),
             cell(number(g.effective_votes), g.effective_votes, class_="number"),
         )
@@ -162,9 +163,48 @@ def identifiability(facts: Facts, charts: Charts, drawings: Drawn | None) -> Mar
     words = []
     if d is not None:
         verdict = tag("b", f"{d.verdict.capitalize()}.")
-        listed = joined(tag("div", tag("dt", name), tag("dd", tag("bdi", value))) for name, value in d.numbers)
+        pairs = joined(tag("div", tag("dt", name), tag("dd", tag("bdi", value))) for name, value in d.numbers)
         words = [paragraph(verdict, " ", d.explanation)]
-        numbers = tag("details", tag("summary", "The numbers of the theory"), tag("dl", listed, class_="settings wide"))
+        numbers = tag("details", tag("summary", "The numbers of the theory"), tag("dl", pairs, class_="settings wide"))
         words.append(numbers)
     drawn = (figure(charts.get(name), drawings) for name in ("freedom", "simplex", "purity", "held-out"))
     return joined((words[0] if words else "", *drawn, words[1] if words else ""))
+
+
+_AIMS = {
+    "connect": "to connect annotators who share no item",
+    "overlap": "so that annotators can be compared on the same items",
+    "errors": "where an answer is expected to remove most doubt",
+    "start": "for a first answer to every item",
+}
+
+
+def plan(facts: Facts, charts: Charts, drawings: Drawn | None) -> Markup:
+    """The next answers to ask for, with the reason of each."""
+    del charts, drawings
+    p = facts.plan
+    if p is None:
+        return Markup("")
+    if not p.assignments:
+        return paragraph("Everybody has answered everything: there is nobody left to ask.")
+    aims = "; ".join(f"{whole(n)} {_AIMS.get(aim, aim)}" for aim, n in p.aims)
+    rows = (
+        tag(
+            "tr",
+            cell(whole(i), class_="number muted"),
+            cell(name_of(a.item), class_="id"),
+            cell(name_of(a.annotator)),
+            cell(a.reason, class_="worst"),
+        )
+        for i, a in enumerate(p.assignments, start=1)
+    )
+    head = [("", "number"), ("item", "text"), ("ask", "text"), ("why", "text")]
+    return joined(
+        (
+            paragraph(f"The next {counted(len(p.assignments), 'answer')} to ask for: {aims}."),
+            *(paragraph(n, kind="caption") for n in p.notes),
+            search("plan-table", "Search items, annotators, reasons"),
+            grid("What to label next", head, rows, name="plan-table", first=FIRST_ROWS),
+            paragraph(prose("For more, and as a file: `covote plan FILE --budget N`."), kind="left-out"),
+        )
+    )

@@ -14,10 +14,11 @@ from covote.diagnosis.annotators import Kind
 from covote.engines.memory import MemoryEngine
 from covote.estimators.base import Aggregator
 from covote.estimators.bootstrapped import intervals_of
-from covote.estimators.summary import model_of
 from covote.intervals import Intervals
 from covote.model import Model
-from covote.report import facts as f
+from covote.planning import Request, plan_answers
+from covote.report import facts_trust as t
+from covote.report.facts import plain
 from covote.report.saved import SavedModel
 from covote.report.words import inline, number, percent, whole
 
@@ -33,6 +34,8 @@ MOST_DIAGNOSED = 3_000_000
 
 MOST_ANNOTATORS = 5000
 MOST_CLASSES = 10
+MOST_PLANNED = 200_000
+"""Items up to which a report plans the next answers."""
 _ALIKE = 12
 
 
@@ -45,6 +48,29 @@ class Shares:
     error_low: float
     error_high: float
     how: str
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a deeper look at the fit gave."""
+
+    shares: Shares
+    diagnosis: t.Diagnosis | None
+    flags: Mapping[Any, tuple[str, ...]]  # what stands out about an annotator
+    plan: t.Plan | None
+    left_out: dict[str, str]  # why there is no diagnosis
+
+
+def look(estimator: Aggregator, model: Model, truth: Ints | None, *, deep: bool, budget: int) -> Look:
+    """Intervals, diagnosis and plan; without `deep` only intervals that cost nothing."""
+    if not deep:
+        return Look(share_intervals(estimator, deep=False), None, {}, None, {})
+    shares, plan = share_intervals(estimator), planned(estimator, model, budget)
+    why_not = no_diagnosis(estimator)
+    if why_not:
+        return Look(shares, None, {}, plan, {"diagnosis": why_not})
+    found = diagnose_crowd(estimator.engine_, model, scores=estimator.fit_.scores, truth=truth)
+    return Look(shares, diagnosis_facts(found, model), flags_of(found), plan, {})
 
 
 def replicates_for(estimator: Aggregator) -> int:
@@ -84,9 +110,14 @@ def no_diagnosis(estimator: Aggregator) -> str:
     return ""
 
 
-def diagnosed(estimator: Aggregator, truth: Ints | None) -> Diagnosis:
-    """The library's diagnosis of the fit."""
-    return diagnose_crowd(estimator.engine_, model_of(estimator), scores=estimator.fit_.scores, truth=truth)
+def planned(estimator: Aggregator, model: Model, budget: int) -> t.Plan | None:
+    """The next answers to ask for; None where there is no budget, nobody to ask, or too large a crowd."""
+    a = estimator.loaded_.annotations
+    if budget < 1 or a.n_annotators > MOST_ANNOTATORS or a.n_items > MOST_PLANNED or a.n_labels == 0 or a.n_classes < 2:
+        return None
+    found = plan_answers(a, Request(budget=budget), model=model)
+    rows = (t.Assignment(plain(x.item), plain(x.annotator), x.aim.value, x.reason, x.gain) for x in found.assignments)
+    return t.Plan(budget, tuple(found.counted().items()), found.notes, tuple(rows))
 
 
 def flags_of(d: Diagnosis) -> Mapping[Any, tuple[str, ...]]:
@@ -105,18 +136,18 @@ def flags_of(d: Diagnosis) -> Mapping[Any, tuple[str, ...]]:
     return {name: tuple(said) for name, said in flags.items()}
 
 
-def diagnosis_facts(d: Diagnosis, model: Model) -> f.Diagnosis:
+def diagnosis_facts(d: Diagnosis, model: Model) -> t.Diagnosis:
     """The part of a diagnosis that a report shows; `model` is the one diagnosed."""
     dep = d.dependence
-    return f.Diagnosis(
+    return t.Diagnosis(
         verdict=d.verdict.value,
         explanation=d.explanation,
-        findings=tuple(f.Finding(x.severity.value, x.title, x.evidence, x.advice) for x in d.findings),
+        findings=tuple(t.Finding(x.severity.value, x.title, x.evidence, x.advice) for x in d.findings),
         pairs_tested=dep.tested,
         pairs_alarming=dep.alarms,
         alike=tuple(_alike(p) for p in dep.pairs[:_ALIKE]),
         groups=tuple(
-            f.CopyGroup(tuple(map(f.plain, g.annotators)), g.correlation, g.effective_votes) for g in dep.groups
+            t.CopyGroup(tuple(map(plain, g.annotators)), g.correlation, g.effective_votes) for g in dep.groups
         ),
         effective_votes=float(dep.effective_votes),
         freedom=_freedom(d, model),
@@ -124,22 +155,22 @@ def diagnosis_facts(d: Diagnosis, model: Model) -> f.Diagnosis:
         held_out_answers=0 if d.model_fit is None else d.model_fit.answers,
         held_out=()
         if d.model_fit is None
-        else tuple(f.HeldOut(m.model, m.log_likelihood, m.behind, m.behind_error) for m in d.model_fit.models),
+        else tuple(t.HeldOut(m.model, m.log_likelihood, m.behind, m.behind_error) for m in d.model_fit.models),
     )
 
 
-def _alike(p: Any) -> f.AlikePair:
-    names = f.plain(p.first), f.plain(p.second)
-    return f.AlikePair(*names, round(p.shared), p.agreement, p.expected, p.correlation, p.adjusted)
+def _alike(p: Any) -> t.AlikePair:
+    names = plain(p.first), plain(p.second)
+    return t.AlikePair(*names, round(p.shared), p.agreement, p.expected, p.correlation, p.adjusted)
 
 
-def _freedom(d: Diagnosis, model: Model) -> tuple[f.Freedom, ...]:
+def _freedom(d: Diagnosis, model: Model) -> tuple[t.Freedom, ...]:
     pairs, answers = d.identifiability.from_pairs, d.identifiability.from_answers
     out = []
     for k, label in enumerate(d.classes):
         by_pairs = (pairs.prior_low[k], pairs.prior_high[k])
         by_answers = None if answers is None else (answers.prior_low[k], answers.prior_high[k])
-        out.append(f.Freedom(f.plain(label), float(model.prior[k]), by_pairs, by_answers))
+        out.append(t.Freedom(plain(label), float(model.prior[k]), by_pairs, by_answers))
     return tuple(out)
 
 
