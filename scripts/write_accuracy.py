@@ -32,7 +32,7 @@ def page() -> str:
     columns = {name: cells(name) for name in SETS}
     lines = [
         "# Accuracy on the five Mechanical Turk sets\n",
-        "All annotators, default settings, run to convergence. Error in percent over the items with truth, ties counted",
+        "All annotators, default settings, run to convergence. Error in percent over items with truth, ties counted",
         "as fractions, with the 90 % Wilson interval. `-`: the method works on two classes only. Made by",
         "`python scripts/write_accuracy.py`.\n",
         "| method | " + " | ".join(SETS) + " |",
