@@ -87,7 +87,8 @@ def answers_chart(facts: Facts) -> Chart | None:
 
     title = f"An item has {number(facts.outcome.answers_per_item)} answers on average"
     if facts.outcome.single_answer_items:
-        title += f"; {counted(facts.outcome.single_answer_items, 'item')} have only one"
+        verb = "has" if facts.outcome.single_answer_items == 1 else "have"
+        title += f"; {counted(facts.outcome.single_answer_items, 'item')} {verb} only one"
     rows = tuple((n, whole(c)) for n, (_, _, c) in zip(names, bins, strict=True))
     return Chart("answers", title, "", partial(_answers_spec, names, values), Table(("answers", "items"), rows))
 

@@ -213,7 +213,11 @@ def comparison_chart(facts: Facts) -> Chart | None:
         values.append({"name": r.method, "value": value, **ends, "tip": f"{r.method}: {percent(value)}"})
     names = [r.method for r in runs]
 
-    best = f"{runs[0].method} errs least" if scored else f"{runs[0].method} agrees most with the other methods"
+    best = (
+        f"No method errs less than {runs[0].method}"
+        if scored
+        else f"{runs[0].method} agrees most with the other methods"
+    )
     caption = "Lines: 90 % intervals; where they overlap, the data cannot tell the methods apart." if scored else ""
     return Chart("comparison", best, caption, partial(_comparison_spec, names, values, scored), comparison_table(facts))
 
@@ -221,7 +225,7 @@ def comparison_chart(facts: Facts) -> Chart | None:
 def _comparison_spec(names: list[str], values: list[Spec], scored: bool, width: int) -> Spec:
     y = names_axis(names, "method")
     name = "error on items with truth" if scored else "agreement with the other methods"
-    x = axis("value", name, scale={"zero": False}, axis={"format": ".0%" if scored else ".1%"})
+    x = axis("value", name, scale={"zero": False}, axis={"format": ".0%" if scored else ".1%", "tickCount": 6})
     ends = {"x": {"field": "low", "type": "quantitative"}, "x2": {"field": "high"}, "y": y, "description": tip()}
     rules = layer("rule", [v for v in values if "low" in v], ends, color=ACCENT, strokeWidth=2, opacity=0.6)
     dots = layer("circle", values, {"x": x, "y": y, "description": tip()}, color=ACCENT, size=90, opacity=1)

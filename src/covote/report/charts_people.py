@@ -41,7 +41,7 @@ def annotator_chart(facts: Facts) -> Chart | None:
             "accuracy": a.accuracy.value,
             "low": a.accuracy.low,
             "high": a.accuracy.high,
-            "flag": bool(a.flags),
+            "flag": a.useless,
             "tip": f"{inline(a.annotator)}: right {percent(a.accuracy.value)}, {counted(a.answers, 'answer')}",
         }
         for name, a in zip(distinct(a.annotator for a in facts.annotators), facts.annotators, strict=True)
@@ -55,7 +55,7 @@ def annotator_chart(facts: Facts) -> Chart | None:
     if len(values) <= MOST_INTERVALS:
         caption += f" Lines: {percent(facts.interval_level, 0)} intervals."
     if any(v["flag"] for v in values):
-        caption += " Orange: something stands out; see the ranking."
+        caption += " Orange: no better than random, or worse; see the ranking."
     make = _named if few else _cloud
     return Chart("annotators", title, caption, lambda width: make(values, width), annotator_table(facts))
 
@@ -146,9 +146,10 @@ def matrix_chart(facts: Facts) -> Chart | None:
 
 
 def _matrix(names: list[str], values: list[Spec], width: int) -> Spec:
-    side = min(width, 110 + 46 * len(names), 560)
+    longest = max(map(len, names))
+    side = min(width, max(80 + 7 * longest + 46 * len(names), 250), 620)
     limits = {"labelLimit": 0, "domain": False, "ticks": False, "grid": False, "labelOverlap": False}
-    turned = {**limits, "labelAngle": -40 if max(map(len, names)) > 4 else 0}
+    turned = {**limits, "labelAngle": -40 if longest > 4 else 0}
     x = axis("class", "class", "nominal", sort=names, axis=turned)
     y = axis("label", "label given", "nominal", sort=names, axis={**limits, **ON_TOP})
     shade: Spec = {"field": "rate", "type": "quantitative", "legend": None}
@@ -158,4 +159,4 @@ def _matrix(names: list[str], values: list[Spec], width: int) -> Spec:
     cells = layer("rect", None, {"x": x, "y": y, "color": colour, "opacity": shade, "description": tip()})
     size = 11 if side / len(names) > 24 else 8
     text = layer("text", None, {"x": x, "y": y, "text": tip("text"), "color": ink}, fontSize=size)
-    return frame(side, int(side * 0.86), cells, text, data={"values": values})
+    return frame(side, int(side * 0.9), cells, text, data={"values": values})

@@ -32,8 +32,6 @@ def alike_chart(facts: Facts) -> Chart | None:
     d = facts.diagnosis
     if d is None or not d.alike:
         return None
-    names = distinct((f"{clipped(p.first, 10)} · {clipped(p.second, 10)} ({whole(p.shared)})" for p in d.alike), 30)
-    values = [_pair(name, p) for name, p in zip(names, d.alike, strict=True)]
 
     tested = f"{counted(d.pairs_tested, 'pair')} tested"
     title = f"No pair agrees suspiciously often ({tested})"
@@ -48,10 +46,13 @@ def alike_chart(facts: Facts) -> Chart | None:
         for p in d.alike
     )
     head = ("annotator", "annotator", "shared items", "same label", "expected", "p, corrected")
-    return Chart("alike", title, caption, partial(_alike_spec, names, values), Table(head, rows))
+    return Chart("alike", title, caption, partial(_alike_spec, d.alike), Table(head, rows))
 
 
-def _alike_spec(names: list[str], values: list[Spec], width: int) -> Spec:
+def _alike_spec(pairs: tuple[AlikePair, ...], width: int) -> Spec:
+    room = 12 if width > 500 else 7
+    names = distinct((f"{clipped(p.first, room)} · {clipped(p.second, room)} ({whole(p.shared)})" for p in pairs), 40)
+    values = [_pair(name, p) for name, p in zip(names, pairs, strict=True)]
     y = names_axis(names, "pair (shared items)")
     x = axis("expected", "shared items with the same label", axis={"format": ".0%", "tickCount": 5})
     x["scale"] = {"zero": False, "nice": True}

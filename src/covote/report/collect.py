@@ -63,7 +63,7 @@ def collect(estimator: Aggregator, method: str | None = None, extras: Extras | N
     codes = people.ranked(summary.annotators)
     matrices, confusion = people.matrices(model, volume, codes)
     doubts = answers.doubts(estimator, np.array([f.accuracy for f in summary.annotators]), extras.truth)
-    listed = people.annotator_rows(summary.annotators, codes, confusion, look.flags)
+    listed = people.annotator_rows(summary.annotators, codes, confusion, look.flags, look.useless)
     return Facts(
         outcome=_outcome(summary, estimator, extras, look.shares),
         classes=answers.class_shares(estimator, look.shares.low, look.shares.high),

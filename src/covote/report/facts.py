@@ -104,7 +104,8 @@ class Annotator:
     worst_class: Any | None
     worst_label: Any | None
     worst_rate: float | None
-    flags: tuple[str, ...]
+    flags: tuple[str, ...]  # what stands out
+    useless: bool  # no better than random, worse, or always the same label
     confusion: tuple[tuple[float, ...], ...] | None  # [label][class] over `Matrices.names`; None where left out
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,7 @@ def annotator_rows(
     codes: Ints,
     confusion: Mapping[int, Floats],
     flags: Mapping[Any, tuple[str, ...]],
+    useless: Set[Any],
 ) -> tuple[Annotator, ...]:
     """The annotators `codes`, in that order.
 
@@ -63,6 +64,7 @@ def annotator_rows(
                 worst_label=plain(f.worst_label) if has_worst else None,
                 worst_rate=f.worst_rate if has_worst else None,
                 flags=flags.get(f.annotator, ()),
+                useless=f.annotator in useless,
                 confusion=as_rows(confusion[m]) if m in confusion else None,
             )
         )

@@ -63,7 +63,8 @@ def _asides(facts: Facts) -> list[str]:
     if o.tied_items:
         out.append(f"{counted(o.tied_items, 'item')} ended in an exact tie.")
     if o.single_answer_items:
-        out.append(f"{counted(o.single_answer_items, 'item')} rest on a single answer, or none.")
+        verb = "rests" if o.single_answer_items == 1 else "rest"
+        out.append(f"{counted(o.single_answer_items, 'item')} {verb} on a single answer, or none.")
     return out
 
 
@@ -87,11 +88,8 @@ def doubts(facts: Facts, charts: Charts, drawings: Drawn | None) -> Markup:
     limit = percent(facts.outcome.uncertain_below, 0)
     if not facts.doubts:
         return paragraph(f"No label is less than {limit} certain.")
-    truth = any(d.truth is not None for d in facts.doubts)
-    head = [("item", "text"), ("label", "text"), ("certainty", "number"), ("or rather", "text")]
-    head += [("truth", "text")] if truth else []
-    rows = (_doubt_row(d, truth=truth) for d in facts.doubts)
-    table = grid("Items in doubt", [*head, ("who said what", "text")], rows, name="doubts-table", first=FIRST_ROWS)
+    head = [("item", "text"), ("label", "text"), ("certainty", "number"), ("who said what", "text")]
+    table = grid("Items in doubt", head, map(_doubt_row, facts.doubts), name="doubts-table", first=FIRST_ROWS)
     intro = (
         "Least certain first. Behind each annotator: how often its answers are right, which is why two votes can "
         "outweigh three."
@@ -101,19 +99,19 @@ def doubts(facts: Facts, charts: Charts, drawings: Drawn | None) -> Markup:
     )
 
 
-def _doubt_row(d: Doubt, *, truth: bool) -> Markup:
-    rival = joined((label_of(d.rival), " ", percent(d.rival_probability))) if d.rival_probability else Markup("–")
-    known: tuple[Markup, ...] = ()
-    if truth:
-        mark = "right" if d.truth == d.label else "wrong"
-        known = (cell(label_of(d.truth, mark) if d.truth is not None else "–"),)
+def _doubt_row(d: Doubt) -> Markup:
+    lines = [tag("div", label_of(d.label))]
+    if d.rival_probability:
+        lines.append(tag("div", "or ", label_of(d.rival), f" {percent(d.rival_probability)}", class_="second"))
+    if d.truth is not None:
+        lines.append(
+            tag("div", "truth ", label_of(d.truth, "right" if d.truth == d.label else "wrong"), class_="second")
+        )
     return tag(
         "tr",
         cell(name_of(d.item), class_="id"),
-        cell(label_of(d.label)),
+        cell(joined(lines), class_="short"),
         cell(joined((bar(d.confidence), percent(d.confidence))), d.confidence, class_="number"),
-        cell(rival, class_="short"),
-        *known,
         cell(joined(_vote(v) for v in d.votes), class_="votes"),
     )
 

@@ -44,11 +44,14 @@ def annotators(facts: Facts, charts: Charts, drawings: Drawn | None) -> Markup:
 
 def _row(a: Annotator, *, flagged: bool) -> Markup:
     ends = interval(a.accuracy, 0)
-    right = joined((range_bar(a.accuracy), percent(a.accuracy.value), tag("small", f" {ends}") if ends else ""))
+    value = tag("span", percent(a.accuracy.value), class_="value")
+    right = joined((range_bar(a.accuracy), value, tag("small", ends)))
     worst = Markup("–")
     if a.worst_rate is not None and a.worst_rate >= 0.005:
         worst = joined((name_of(a.worst_class), " taken for ", name_of(a.worst_label), f": {percent(a.worst_rate, 0)}"))
-    marks = (cell(joined(tag("span", f, class_="flag") for f in a.flags)),) if flagged else ()
+    marks = (
+        (cell(joined(tag("span", f, class_="flag bad" if a.useless else "flag") for f in a.flags)),) if flagged else ()
+    )
     return tag(
         "tr",
         cell(whole(a.rank), class_="number muted"),
@@ -85,11 +88,11 @@ def matrices(facts: Facts, charts: Charts, drawings: Drawn | None) -> Markup:
 def _card(a: Annotator, names: tuple[object, ...]) -> Markup:
     assert a.confusion is not None
     numbers = len(names) <= _NUMBERED
-    head = joined(tag("th", tag("bdi", shown(n, 8)), scope="col") for n in names)
+    head = joined(tag("th", tag("bdi", shown(n, 40)), scope="col") for n in names)
     body = []
     for i, (label, row) in enumerate(zip(names, a.confusion, strict=True)):
         cells = (_heat(rate, right=i == j, number=numbers) for j, rate in enumerate(row))
-        body.append(tag("tr", tag("th", tag("bdi", shown(label, 8)), scope="row"), *cells))
+        body.append(tag("tr", tag("th", tag("bdi", shown(label, 40)), scope="row"), *cells))
     grid_ = tag(
         "table", tag("thead", tag("tr", tag("td"), head)), tag("tbody", *body), class_="heat", style=f"--k:{len(names)}"
     )

@@ -37,6 +37,7 @@ MOST_CLASSES = 10
 MOST_PLANNED = 200_000
 """Items up to which a report plans the next answers."""
 _ALIKE = 12
+_USELESS = (Kind.RANDOM, Kind.CONTRARY)
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ class Look:
     shares: Shares
     diagnosis: t.Diagnosis | None
     flags: Mapping[Any, tuple[str, ...]]  # what stands out about an annotator
+    useless: frozenset[Any]  # annotators whose answers tell nothing, or mislead
     plan: t.Plan | None
     left_out: dict[str, str]  # why there is no diagnosis
 
@@ -64,13 +66,14 @@ class Look:
 def look(estimator: Aggregator, model: Model, truth: Ints | None, *, deep: bool, budget: int) -> Look:
     """Intervals, diagnosis and plan; without `deep` only intervals that cost nothing."""
     if not deep:
-        return Look(share_intervals(estimator, deep=False), None, {}, None, {})
+        return Look(share_intervals(estimator, deep=False), None, {}, frozenset(), None, {})
     shares, plan = share_intervals(estimator), planned(estimator, model, budget)
     why_not = no_diagnosis(estimator)
     if why_not:
-        return Look(shares, None, {}, plan, {"diagnosis": why_not})
+        return Look(shares, None, {}, frozenset(), plan, {"diagnosis": why_not})
     found = diagnose_crowd(estimator.engine_, model, scores=estimator.fit_.scores, truth=truth)
-    return Look(shares, diagnosis_facts(found, model), flags_of(found), plan, {})
+    useless = frozenset(r.annotator for r in found.annotators if r.kind in _USELESS or r.one_label is not None)
+    return Look(shares, diagnosis_facts(found, model), flags_of(found), useless, plan, {})
 
 
 def replicates_for(estimator: Aggregator) -> int:
@@ -124,7 +127,7 @@ def flags_of(d: Diagnosis) -> Mapping[Any, tuple[str, ...]]:
     """What stands out about each annotator, in a few words."""
     flags: dict[Any, list[str]] = {}
     for row in d.annotators:
-        if row.kind in (Kind.RANDOM, Kind.CONTRARY):
+        if row.kind in _USELESS:
             flags.setdefault(row.annotator, []).append(row.kind.value)
         if row.one_label is not None:
             flags.setdefault(row.annotator, []).append(f"always says {inline(row.one_label, 20)}")

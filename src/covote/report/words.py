@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 from covote.estimators.summary import AnnotatorFacts, Summary
@@ -33,20 +34,22 @@ _DIRECTIONS = frozenset(("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI",
 
 
 def clipped(name: Any, columns: int) -> str:
-    """A name cut at the end to some columns of text, where a wide character fills two.
+    """A name cut to some columns of text, where a wide character fills two; its end tells ids apart, so some is kept.
 
-    >>> clipped("abcdef", 4), clipped("日本語", 4), clipped("abcd", 4)
-    ('abc…', '日…', 'abcd')
+    >>> clipped("annotator-17", 10), clipped("日本語日本語", 7), clipped("abcd", 4)
+    ('annota…-17', '日本…語', 'abcd')
     """
     text = shown(name)
     width = [2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text]
     if sum(width) <= columns:
         return text
-    kept, room = 0, columns - 1
-    while room >= width[kept]:
-        room -= width[kept]
-        kept += 1
-    return f"{text[:kept]}…"
+    tail = (columns - 1) // 3
+    return f"{text[: _fitting(width, columns - 1 - tail)]}…{text[len(text) - _fitting(width[::-1], tail) :]}"
+
+
+def _fitting(width: list[int], room: int) -> int:
+    """Characters from the start that fit into `room` columns."""
+    return sum(1 for total in accumulate(width) if total <= room)
 
 
 def inline(name: Any, limit: int = 40) -> str:
