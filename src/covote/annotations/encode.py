@@ -78,14 +78,13 @@ def _encode_by_table(column: IntArray, low: int, high: int) -> Coded:
     codes: IntArray = np.empty(len(column), dtype=dtype)
     met: list[NDArray[np.int64]] = []  # places in order of first appearance
     count = start = 0
-    step = 2**12  # small at first: most values turn up early, and new ones are sorted
+    step = 2**12  # small at first: most values turn up early
     while start < len(column):
         place = _subtract(column[start : start + step], low)
         block = table[place]
         new = place[block < 0]
         if len(new):
-            distinct, first = np.unique(new, return_index=True)
-            distinct = distinct[np.argsort(first)]
+            distinct = _first_met(new, table)
             table[distinct] = np.arange(count, count + len(distinct))
             count += len(distinct)
             met.append(distinct)
@@ -93,6 +92,16 @@ def _encode_by_table(column: IntArray, low: int, high: int) -> Coded:
         codes[start : start + step] = block
         start, step = start + step, min(2 * step, BLOCK)
     return Coded(codes, _add(np.concatenate(met), low, column.dtype))
+
+
+def _first_met(places: NDArray[np.int64], table: IntArray) -> NDArray[np.int64]:
+    """The distinct places in order of first appearance; `table` is overwritten at these places."""
+    if len(places) > np.iinfo(table.dtype).max:
+        distinct, first = np.unique(places, return_index=True)
+        return np.asarray(distinct[np.argsort(first)])
+    position: IntArray = np.arange(len(places), dtype=table.dtype)
+    table[places[::-1]] = position[::-1]  # of equal places the last one assigned stays: the first row
+    return np.asarray(places[table[places] == position])
 
 
 def _subtract(block: IntArray, low: int) -> NDArray[np.int64]:
