@@ -49,7 +49,7 @@ def test_parameters_are_stored_and_nothing_else():
     fit = covote.DawidSkene(tol=1e-3)
     assert fit.get_params()["tol"] == 1e-3
     assert fit.set_params(tol=1e-4).tol == 1e-4
-    with pytest.raises(InputError, match="DawidSkene has no option 'tolerance'. Options are: engine, threads, init"):
+    with pytest.raises(InputError, match="DawidSkene has no option 'tolerance'. Options are: engine, threads"):
         fit.set_params(tolerance=1)
 
 
