@@ -104,10 +104,9 @@ def _in_memory(engine: Engine, learnt: Learnt, guards: tuple[str, ...]) -> Fit:
     claimed = claimed_information(engine.annotations, learnt.information)
     temperature = temperatures(heldout, claimed, learnt.skill)
     posterior = np.zeros((engine.n_items, len(engine.classes)))
-    for member, share in zip(learnt.fits, learnt.shares.tolist(), strict=True):
-        tempered(member.posterior(engine), temperature, share, posterior)
-    fit = _fit(learnt, float(temperature.mean()), guards)
-    return replace(fit, posterior=posterior)
+    for fit, share in learnt.mixture:
+        tempered(fit.posterior(engine), temperature, share, posterior)
+    return replace(_fit(learnt, float(temperature.mean()), guards), posterior=posterior)
 
 
 def _on_frame(engine: Engine, learnt: Learnt, guards: tuple[str, ...]) -> Fit:

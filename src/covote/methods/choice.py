@@ -36,7 +36,8 @@ class Choice:
 
     def explain(self) -> tuple[str, ...]:
         """The whole story, a sentence a line."""
-        return (self.sentence, *self.guards, *self._candidates(), *self._findings())
+        guards = (guard for guard in self.guards if guard != self.sentence)
+        return (self.sentence, *guards, *self._candidates(), *self._findings())
 
     def _candidates(self) -> tuple[str, ...]:
         lines = []

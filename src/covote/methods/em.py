@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from covote.engines.base import Engine, ExpectedCounts
 from covote.methods.loop import iterate
-from covote.methods.misleading import Expanded, Misleading, by_class, gather, spread
+from covote.methods.misleading import Misleading, States, by_class, gather, spread
 from covote.methods.parameters import Parameters
 from covote.model import FLOOR, Model, Progress, Scores, Status
 
@@ -35,7 +35,7 @@ class Fitted:
     """Where EM ended; `states` may be finer than classes, `scores` count answers as they were weighted."""
 
     model: Model
-    states: Expanded
+    states: States
     scores: Scores  # table (annotators, labels, states)
     misleading: Misleading | None
     log_likelihood: float
@@ -72,28 +72,29 @@ def em(
     def step(x: Floats) -> tuple[Floats, float]:
         nonlocal likelihood
         belief, confusion = layout.unpack(x[: layout.size])
-        look = None if misleading is None else misleading.at(x[layout.size :], confusion)
-        expanded = spread(belief, confusion, look)
-        soft = engine.expected_counts(weighted(expanded.scores, weight))
+        share = x[layout.size :]
+        states = spread(belief, confusion, misleading and misleading.with_share(float(share[0])))
+        soft = engine.expected_counts(weighted(states.scores, weight))
         likelihood = soft.log_likelihood
-        soft, misled = gather(soft, expanded, look)
+        soft, misled = gather(soft, states)
         mass, new = maximise(soft)
         following = layout.pack(mass if prior is None else prior, new)
-        tail = [] if look is None else look.updated(misled, float(soft.prior.sum()))
-        return np.append(following, tail), likelihood + maximise.penalty(confusion)
+        if misleading is not None:
+            following = np.append(following, misleading.next_share(misled, float(soft.prior.sum())))
+        return following, likelihood + maximise.penalty(confusion)
 
     begin = start.floored(FLOOR)
     x = layout.pack(begin.prior if prior is None else prior, begin.confusion)
     run = iterate(
         step,
-        np.append(x, [] if misleading is None else misleading.share),
+        x if misleading is None else np.append(x, misleading.share),
         max_iter=max_iter,
         tol=tol,
         project=layout.project if accelerate and misleading is None else None,
         progress=progress,
     )
     model = layout.model(run.state[: layout.size], start)
-    look = None if misleading is None else misleading.at(run.state[layout.size :], model.confusion)
+    look = misleading and misleading.with_share(float(run.state[-1]))
     states = spread(model.prior, model.confusion, look)
     return Fitted(model, states, weighted(states.scores, weight), look, likelihood, run.status, run.history)
 

@@ -24,6 +24,9 @@ Structure = Literal["accuracy", "habit"]
 ROUNDS = 10
 """Rounds of EM: enough for the classes to settle. On sparse crowds further ones fit noise, and errors rise again."""
 
+TOLERANCE = 1e-6
+"""Rounds end before that when one raises the log-likelihood by less than this part of its size."""
+
 
 @dataclass(frozen=True)
 class Member:
@@ -89,6 +92,6 @@ def fit_member(
         weight=weight,
         misleading=misleading,
         max_iter=rounds,
-        tol=-np.inf,
+        tol=TOLERANCE,
         accelerate=False,
     )

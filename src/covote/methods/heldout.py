@@ -38,25 +38,23 @@ class HeldOut:
 
 
 def hold_out(engine: HasAnnotations, quality: Floats) -> HeldOut:
-    """Set aside one answer in five, spread over items and over good and bad annotators; `quality` (annotators,) ranks
-    them.
+    """Set aside one answer in five, spread over items and over good and bad annotators, ranked by `quality`.
 
     Which answers, depends on what was answered by whom and not on the order of items or the names of annotators and
-    classes, so that a shuffled table gives the same result.
+    classes, so that a shuffled table gives the same result. Of crowds with more than ENOUGH answers, every second,
+    third ... item is looked at.
     """
+    stride = -(-engine.annotations.n_labels // ENOUGH)
+    if stride > 1:
+        engine = _part(engine, np.arange(0, engine.annotations.n_items, stride), None)
     a = engine.annotations
     rank = np.empty(a.n_annotators, np.int64)
     rank[np.argsort(quality, kind="stable")] = np.arange(a.n_annotators)
     item, key = a.item, rank[a.annotator]
-    sizes = np.diff(a.offsets)
-    order = np.lexsort((key, item))
-    place = np.empty(a.n_labels, np.int64)
-    place[order] = np.arange(a.n_labels) - np.repeat(a.offsets[:-1], sizes)
+    place = np.empty(a.n_labels, np.int64)  # of every answer among those of its item, by rank of the annotator
+    place[np.lexsort((key, item))] = np.arange(a.n_labels) - np.repeat(a.offsets[:-1], np.diff(a.offsets))
     mark = np.bincount(item, weights=(key + 1) * _agreeing(a), minlength=a.n_items).astype(np.int64)
-    aside = (place + mark[item]) % ONE_IN == 0
-    stride = -(-a.n_labels // ENOUGH)
-    looked_at = (mark // ONE_IN) % stride == 0
-    return _split(engine, aside, looked_at)
+    return _split(engine, (place + mark[item]) % ONE_IN == 0)
 
 
 def _agreeing(a: Annotations) -> Ints:
@@ -65,23 +63,35 @@ def _agreeing(a: Annotations) -> Ints:
     return np.asarray(times[where], np.int64)
 
 
-def _split(engine: HasAnnotations, aside: NDArray[np.bool_], looked_at: NDArray[np.bool_]) -> HeldOut:
+def _split(engine: HasAnnotations, aside: NDArray[np.bool_]) -> HeldOut:
     a = engine.annotations
     left = np.bincount(a.item, weights=~aside, minlength=a.n_items)
-    kept_item = looked_at & (left > 0)
-    number = np.cumsum(kept_item) - 1
-    keep = kept_item[a.item] & ~aside
-    offsets = np.concatenate([[0], np.cumsum(left[kept_item])]).astype(np.int64)
-    items = Vocabulary(np.arange(int(kept_item.sum())))
-    some: Any = engine
-    part = replace(
-        some,
-        annotations=Annotations(offsets, a.answer[keep], items, a.annotators, a.classes),
-        weight=None if engine.weight is None else engine.weight[kept_item],
-        gold=None if engine.gold is None else engine.gold[kept_item],
-    )
-    asked = kept_item[a.item] & aside
+    kept = np.flatnonzero(left > 0)
+    number = np.full(a.n_items, -1)
+    number[kept] = np.arange(len(kept))
+    asked = aside & (left > 0)[a.item]
+    part: Any = _part(engine, kept, ~aside)
     return HeldOut(part, number[a.item[asked]], a.annotator[asked], a.label[asked])
+
+
+def _part(engine: HasAnnotations, items: Ints, keep: NDArray[np.bool_] | None) -> HasAnnotations:
+    """The engine with these items only, and of their answers those of `keep` (answers,)."""
+    a = engine.annotations
+    sizes = np.diff(a.offsets)[items]
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    rows = np.repeat(a.offsets[items] - starts[:-1], sizes) + np.arange(starts[-1])
+    if keep is not None:
+        held = np.concatenate([[0], np.cumsum(keep[rows])])
+        starts, rows = held[starts], rows[keep[rows]]
+    some: Any = engine
+    numbered = Vocabulary(np.arange(len(items)))
+    part: HasAnnotations = replace(
+        some,
+        annotations=Annotations(starts.astype(np.int64), a.answer[rows], numbered, a.annotators, a.classes),
+        weight=None if engine.weight is None else engine.weight[items],
+        gold=None if engine.gold is None else engine.gold[items],
+    )
+    return part
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from covote.methods.calibrate import skill_share
 from covote.methods.choice import Candidate
 from covote.methods.effective import PARTNERS, Dependence, dependence
 from covote.methods.em import Fitted
-from covote.methods.family import FAMILY, MIDDLE, Member, fit_member, start_from
+from covote.methods.family import FAMILY, MIDDLE, ROUNDS, Member, fit_member, start_from
 from covote.methods.heldout import Forecast, HeldOut, forecast, hold_out
 from covote.methods.majority_vote import vote_scores
 from covote.methods.misleading import Misleading
@@ -29,6 +29,12 @@ MORE_ROUNDS = 4
 TRUST = 10.0
 """How held-out scores become shares: a member that predicts answers worse by 0.1 nats each counts e times less."""
 
+LEAST = 0.05
+"""A member of a smaller share is left out, and not fitted."""
+
+MOST = 3
+"""Members fitted to all answers: those that predict best."""
+
 THICK = 25
 """Shared items for each cell of a pair's table from which co-occurrences are taken for identified."""
 
@@ -40,9 +46,9 @@ class Learnt:
     base: Fitted  # the first fit, to all answers alike
     dependence: Dependence
     members: tuple[Member, ...]
-    fits: tuple[Fitted, ...]
-    forecasts: tuple[Forecast, ...]  # of the same members, fitted without the held-out answers; empty on a frame
     shares: Floats  # (members,), sum 1
+    fits: tuple[Fitted, ...]  # of the members whose share is not 0
+    forecasts: tuple[Forecast, ...]  # of all members, fitted without the held-out answers; empty on a frame
     heldout_answers: int
     start: str
     answers: Floats  # (annotators,)
@@ -50,16 +56,22 @@ class Learnt:
     @property
     def model(self) -> Model:
         """The members' models, averaged by their shares."""
-        models = [fit.model for fit in self.fits]
-        prior = np.einsum("f,fk->k", self.shares, [m.prior for m in models])
-        confusion = np.einsum("f,fmlk->mlk", self.shares, [m.confusion for m in models])
-        return Model(normalised(prior), columns(confusion), models[0].classes, models[0].annotators)
+        first = self.fits[0].model
+        prior, confusion = np.zeros_like(first.prior), np.zeros_like(first.confusion)
+        for fit, share in self.mixture:
+            prior += share * fit.model.prior
+            confusion += share * fit.model.confusion
+        return Model(normalised(prior), columns(confusion), first.classes, first.annotators)
+
+    @property
+    def mixture(self) -> tuple[tuple[Fitted, float], ...]:
+        """The fits, each with its share."""
+        return tuple(zip(self.fits, self.shares[self.shares > 0].tolist(), strict=True))
 
     @property
     def misleading(self) -> float:
         """Share of items that mislead, averaged over members."""
-        found = [0.0 if fit.misleading is None else fit.misleading.share for fit in self.fits]
-        return float(self.shares @ np.array(found))
+        return sum(share * fit.misleading.share for fit, share in self.mixture if fit.misleading is not None)
 
     @property
     def information(self) -> Floats:
@@ -74,18 +86,19 @@ class Learnt:
     @property
     def candidates(self) -> tuple[Candidate, ...]:
         asked: list[float | None] = [f.log_probability for f in self.forecasts]
-        scores = asked or [None] * len(self.members)
+        scores = asked if self.heldout_answers else [None] * len(self.members)
         rows = zip(self.members, scores, self.shares.tolist(), strict=True)
         return tuple(Candidate(m.name, m.about, score, share) for m, score, share in rows)
 
     @property
     def sentence(self) -> str:
         """What was chosen, in one line."""
-        ranked = sorted(self.candidates, key=lambda c: -c.share)
-        if len(ranked) == 1:
+        ranked = sorted((c for c in self.candidates if c.share > 0), key=lambda c: -c.share)
+        if not self.forecasts:
             return f"One model was fitted ({ranked[0].about}); to choose among several, the answers must be in memory."
         parts = ", ".join(f"{c.name} {100 * c.share:.0f} %" for c in ranked)
-        return f"An average of {len(ranked)} models, weighted by how well they predict answers held out: {parts}."
+        models = "model" if len(ranked) == 1 else "models"
+        return f"An average of {len(ranked)} {models}, weighted by how well they predict answers held out: {parts}."
 
 
 def learn(
@@ -100,14 +113,15 @@ def learn(
     answers = votes.confusion.sum(axis=(1, 2))
     if not isinstance(engine, HasAnnotations):
         fit = fit_member(engine, MIDDLE, base.model, prior=prior, weight=found.weight, rounds=MORE_ROUNDS)
-        return Learnt(base, found, (MIDDLE,), (fit,), (), np.ones(1), 0, start, answers)
-    options = _Options(prior, found.weight, Misleading(answers))
-    fits = tuple(tell(options.fit(engine, member, base.model)) for member in FAMILY)
+        return Learnt(base, found, (MIDDLE,), np.ones(1), (fit,), (), 0, start, answers)
+    options = _Options(prior, found.weight, Misleading.seen_by(base.model, answers))
     held = hold_out(engine, base.model.informativeness)
     begin = base.model if start == "co-occurrences" else _from_votes(held.engine)
     begin = options.plain(held.engine, begin).model
     forecasts = tuple(forecast(held, tell(options.fit(held.engine, member, begin))) for member in FAMILY)
-    return Learnt(base, found, FAMILY, fits, forecasts, _shares(forecasts, held), held.n_answers, start, answers)
+    shares = _shares(forecasts, held)
+    fits = tuple(tell(options.fit(engine, m, base.model)) for m, s in zip(FAMILY, shares, strict=True) if s > 0)
+    return Learnt(base, found, FAMILY, shares, fits, forecasts, held.n_answers, start, answers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,17 +166,15 @@ def _from_votes(engine: Engine) -> Model:
 
 
 def _first_fit(engine: Engine, votes: ExpectedCounts, counts: PairCounts, prior: Floats | None) -> tuple[Fitted, str]:
-    """The middle member from votes and, where pair counts identify the crowd, from there too: the likelier of both."""
-    by_votes = fit_member(engine, MIDDLE, start_from(engine, votes, MIDDLE), prior=prior)
-    if not identified(counts):
-        return by_votes, "votes"
-    found = multispa(counts)
-    if found.model is None or found.status is Status.FALLBACK:
-        return by_votes, "votes"
-    by_pairs = fit_member(engine, MIDDLE, found.model, prior=prior)
-    if by_pairs.log_likelihood > by_votes.log_likelihood:
-        return by_pairs, "co-occurrences"
-    return by_votes, "votes"
+    """The middle member from votes or, where pair counts identify the crowd and it is likelier, from these."""
+    begin, start = start_from(engine, votes, MIDDLE), "votes"
+    found = multispa(counts) if identified(counts) else None
+    if found is not None and found.model is not None and found.status is not Status.FALLBACK:
+        both = [fit_member(engine, MIDDLE, m, prior=prior, rounds=MORE_ROUNDS) for m in (begin, found.model)]
+        start = "co-occurrences" if both[1].log_likelihood > both[0].log_likelihood else "votes"
+        begin = both[start == "co-occurrences"].model
+    rounds = ROUNDS if found is None else ROUNDS - MORE_ROUNDS
+    return fit_member(engine, MIDDLE, begin, prior=prior, rounds=rounds), start
 
 
 def identified(counts: PairCounts) -> bool:
@@ -182,4 +194,6 @@ def _shares(forecasts: tuple[Forecast, ...], held: HeldOut) -> Floats:
     if held.n_answers == 0:
         return np.full(len(forecasts), 1 / len(forecasts))
     scores = np.array([f.log_probability for f in forecasts])
-    return normalised(np.exp(TRUST * (scores - scores.max())))
+    shares = normalised(np.exp(TRUST * (scores - scores.max())))
+    few = shares < max(LEAST, float(np.sort(shares)[-MOST]))
+    return normalised(np.where(few, 0.0, shares))

@@ -43,7 +43,7 @@ def habit_centre(soft: Floats, known: Floats) -> Floats:
 
     >>> spammer, expert = [[50.0, 50.0], [0.0, 0.0]], [[50.0, 0.0], [0.0, 50.0]]
     >>> habit_centre(np.array([spammer, expert]), np.eye(2)).round(1).tolist()
-    [[[1.0, 0.8], [0.0, 0.2]], [[1.0, 0.0], [0.0, 1.0]]]
+    [[[1.0, 1.0], [0.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]]]
     """
     from covote.kernels import structure
 
