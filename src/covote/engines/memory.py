@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -59,7 +59,7 @@ class MemoryEngine:
     def _patterns(self) -> Patterns | None:
         if not self.collapse or is_small(self.annotations):
             return None
-        return find_patterns(self.annotations, self.gold)
+        return find_patterns(self.annotations, self.gold, self.threads or os.cpu_count() or 1)
 
     @cached_property
     def _distinct(self) -> Pass:
@@ -97,30 +97,28 @@ class MemoryEngine:
 
         Ties are settled as `covote.labels.choose_labels` does; gold items have their class.
         """
-        code, confidence = self._labels(scores)
+        code, confidence = (self._spread(values) for values in self._distinct.labels(scores))
+        if self.gold is not None:
+            _make_certain(self.gold, code, confidence)
         return code, np.abs(confidence, out=confidence)
 
     def label_facts(self, scores: Scores, uncertain: float) -> LabelFacts:
         """Counts for a summary; an item is uncertain where its label is less probable than `uncertain`."""
-        code, confidence = self._labels(scores)
-        tied = int(np.count_nonzero(confidence < 0))
-        np.abs(confidence, out=confidence)
+        seen = self._distinct
+        code, confidence = seen.labels(scores)
+        if seen.gold is not None:
+            _make_certain(seen.gold, code, confidence)
+        items = None if self._patterns is None else self._patterns.weight(None)  # a pattern stands for many items
+        sums = partial(_sum, items)
+        tied, confidence = confidence < 0, np.abs(confidence)
         return LabelFacts(
-            np.bincount(code, minlength=len(self.classes)),
+            np.bincount(code, weights=items, minlength=len(self.classes)).astype(np.int64),
             self.expected_counts(scores).prior,
-            int(np.count_nonzero(confidence < uncertain)),
-            tied,
-            int(np.count_nonzero(np.diff(self.annotations.offsets) == 1)),
-            float(confidence.sum()),
+            round(sums(confidence < uncertain)),
+            round(sums(tied)),
+            round(sums(np.diff(seen.annotations.offsets) == 1)),
+            sums(confidence),
         )
-
-    def _labels(self, scores: Scores) -> tuple[NDArray[Any], Floats]:
-        """Codes and probabilities, those of ties with their sign changed; gold items have their class."""
-        code, confidence = (self._spread(values) for values in self._distinct.labels(scores))
-        if self.gold is not None:
-            known = self.gold >= 0
-            code[known], confidence[known] = self.gold[known], 1.0
-        return code, confidence
 
     def group_moments(self, groups: NDArray[np.int64]) -> Moments:
         return self._distinct.group_moments(groups)
@@ -128,3 +126,13 @@ class MemoryEngine:
     def triple_moments(self, triples: NDArray[np.int64]) -> Floats:
         """Counts (T, K, K, K) of the answers of annotator triples (T, 3); memory is proportional to the triples."""
         return self._distinct.triple_moments(triples)
+
+
+def _make_certain(gold: NDArray[np.int64], code: NDArray[Any], confidence: Floats) -> None:
+    """Give gold items their class in `code` and `confidence` (OUT)."""
+    known = gold >= 0
+    code[known], confidence[known] = gold[known], 1.0
+
+
+def _sum(weight: Floats | None, values: NDArray[Any]) -> float:
+    return float(values.sum() if weight is None else values @ weight)

@@ -13,8 +13,9 @@ def pattern_hash(offsets, answer, n, start):
     """A number below 2^31 that depends on the answers of item n and on `start`."""
     h = int(start)
     for a in range(offsets[n], offsets[n + 1]):
-        h = ((h ^ (h >> 15)) * _FACTOR + int(answer[a])) & _MASK
-    return ((h ^ (h >> 13)) * _FACTOR) & _MASK
+        h = (h * _FACTOR + int(answer[a])) & _MASK
+    h = ((h ^ (h >> 15)) * _FACTOR) & _MASK
+    return h ^ (h >> 13)
 
 
 @njit(cache=True, nogil=True)
@@ -30,8 +31,8 @@ def same_answers(offsets, answer, n, m):
 
 
 @njit(cache=True, nogil=True)
-def number_patterns(offsets, answer, gold, stride, slots, first, index):  # slots, first, index  # OUT
-    """Number the patterns of items 0, stride, 2 * stride, ... by first appearance; -1 when `first` cannot hold them.
+def number_patterns(offsets, answer, gold, items, slots, first, index):  # slots, first, index  # OUT
+    """Number the patterns of `items` (begin, end, stride) by first appearance; -1 when `first` cannot hold them.
 
     `slots` is an open hash table, all -1, of a size that is a power of 2; `first` receives the first item of each
     pattern, `index` (items visited,) the pattern of each item. Items of different gold differ. Returns their number.
@@ -39,9 +40,9 @@ def number_patterns(offsets, answer, gold, stride, slots, first, index):  # slot
     found = 0
     place = len(slots) - 1
     for i in range(len(index)):
-        n = i * stride
+        n = items[0] + i * items[2]
         known = gold[n] if len(gold) else -1
-        slot = (pattern_hash(offsets, answer, n, 7 + known) >> 3) & place
+        slot = pattern_hash(offsets, answer, n, 7 + known) & place
         while True:
             pattern = slots[slot]
             if pattern < 0:
