@@ -1,0 +1,140 @@
+"""Large files: Parquet in, labels in Parquet out, beside DuckDB's own majority vote and group-by on the same file."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import tempfile
+import time
+from pathlib import Path
+
+import duckdb
+import numpy as np
+
+from benchmarks.crowds import Crowd, wide_file
+from benchmarks.measure import in_child
+
+VOTES = (
+    "SELECT item, mode(label) AS label FROM votes GROUP BY item",
+    "SELECT item, arg_max(label, n) AS label FROM (SELECT item, label, count(*) AS n FROM votes GROUP BY ALL) "
+    "GROUP BY item",
+)
+TEN_PASSES = ["--set", "max_iter=10", "--set", "tol=0", "--set", "accelerate=False"]
+
+
+def majority_vote(source, target, query):
+    """DuckDB's majority vote from file to file."""
+    with duckdb.connect() as con:
+        query = f"COPY ({query.replace('votes', repr(source))}) TO '{target}' (FORMAT parquet)"
+        return timed(lambda: con.execute(query))
+
+
+def group_by(source, columns):
+    """DuckDB's group-by over the columns of a wide file."""
+    with duckdb.connect() as con:
+        names = ", ".join(columns)
+        query = f"SELECT {names}, count(*) AS n FROM '{source}' GROUP BY {names}"
+        return timed(lambda: con.execute(query).fetchall())
+
+
+def aggregate(source, folder, options):
+    """`covote aggregate` from file to folder, imports included."""
+    from covote.cli.app import run
+
+    out, errors = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+        result = timed(lambda: run(["aggregate", source, "-o", folder, "--format", "parquet", *options]))
+    if not Path(folder, "labels.parquet").exists():
+        raise RuntimeError(errors.getvalue())
+    return result
+
+
+def timed(work):
+    start, processor = time.perf_counter(), time.process_time()
+    work()
+    return {"seconds": time.perf_counter() - start, "processor": time.process_time() - processor}
+
+
+def best_child(times, function, **arguments):
+    runs = [in_child(function, **arguments) for _ in range(times)]
+    best = {name: min(r[name] for r in runs) for name in ("seconds", "processor")}
+    return {**best, "peak": max(r["peak"] for r in runs)}
+
+
+MULTISPA = "multispa"
+LOADED = "multispa, answers in memory"
+WITH_EM = "multispa and 10 EM passes"
+OUT_OF_CORE = "multispa on DuckDB, 1 GB"
+JOBS = {
+    MULTISPA: ["-m", "multispa", "--engine", "memory"],
+    WITH_EM: ["-m", "multispa-ds", *TEN_PASSES, "--engine", "memory"],
+    OUT_OF_CORE: ["-m", "multispa", "--engine", "duckdb", "--memory-limit", "1GB"],
+}
+
+
+def long_file(items, times=1, jobs=tuple(JOBS), shuffled=True, folder=None):
+    """All measurements on one long file of five answers an item, 1000 annotators, 4 classes."""
+    crowd = Crowd(items, shuffled=shuffled)
+    with tempfile.TemporaryDirectory(prefix="covote-bench-", dir=folder) as place:
+        source = str(crowd.write(Path(place) / "votes.parquet"))
+        votes = str(Path(place) / "majority.parquet")
+        runs = [best_child(times, "benchmarks.big:majority_vote", source=source, target=votes, query=q) for q in VOTES]
+        out = {"labels": crowd.labels, "majority vote": min(runs, key=lambda r: r["seconds"])}
+        out["majority vote"]["accuracy"] = crowd.accuracy(Path(votes))
+        for name in jobs:
+            target = str(Path(place) / name)
+            out[name] = best_child(
+                1 if name == OUT_OF_CORE else times,
+                "benchmarks.big:aggregate",
+                source=source,
+                folder=target,
+                options=JOBS[name],
+            )
+            out[name]["accuracy"] = crowd.accuracy(Path(target) / "labels.parquet")
+        if OUT_OF_CORE in jobs:
+            out["labels that differ"] = _differences(Path(place) / MULTISPA, Path(place) / OUT_OF_CORE)
+    return out
+
+
+def _differences(one, other):
+    query = (
+        f"SELECT count(*) FROM '{one}/labels.parquet' a FULL JOIN '{other}/labels.parquet' b USING (item) "
+        "WHERE a.label IS DISTINCT FROM b.label"
+    )
+    with duckdb.connect() as con:
+        return int(con.execute(query).fetchone()[0])
+
+
+def wide(items=10_000_000, annotators=9, times=3, folder=None):
+    """A row an item, a column a judge: ours against DuckDB's group-by over the columns."""
+    with tempfile.TemporaryDirectory(prefix="covote-bench-", dir=folder) as place:
+        source = str(wide_file(Path(place) / "wide.parquet", items, annotators))
+        columns = [f"judge{a}" for a in range(annotators)]
+        out = {"group by": best_child(times, "benchmarks.big:group_by", source=source, columns=columns)}
+        options = ["-m", "multispa", "--engine", "memory", "--shape", "wide"]
+        target = str(Path(place) / "out")
+        out[MULTISPA] = best_child(times, "benchmarks.big:aggregate", source=source, folder=target, options=options)
+        out[LOADED] = best_child(times, "benchmarks.big:fit_loaded", source=source)
+    return out
+
+
+def fit_loaded(source):
+    """MultiSPA on answers that are in memory already, to labels and confidences."""
+    from covote.annotations import load
+    from covote.engines.memory import MemoryEngine
+    from covote.methods.multispa import multispa
+
+    loaded = load(source, shape="wide").annotations
+    for annotations in (loaded.select(np.arange(2)), loaded):  # the first one loads the kernels
+        result = timed(lambda: _labelled(MemoryEngine(annotations), multispa))  # noqa: B023
+    return result
+
+
+def _labelled(engine, method):
+    return engine.labels(method(engine.pair_counts()).scores)
+
+
+def slope(results, job=MULTISPA):
+    """Slope of log time against log labels over several sizes."""
+    labels = np.log([r["labels"] for r in results])
+    return float(np.polyfit(labels, np.log([r[job]["seconds"] for r in results]), 1)[0])
