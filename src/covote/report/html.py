@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import Any
 
@@ -115,12 +115,25 @@ def grid(
         "table",
         tag("caption", caption, class_="unseen"),
         tag("thead", tag("tr", columns)),
-        tag("tbody", joined(rows)),
+        tag("tbody", joined(folded(rows, first))),
         id=name,
         data_first=first,
         class_="sortable",
     )
     return tag("div", table, class_="scroll", tabindex="0", role="region", aria_label=caption)
+
+
+def folded(entries: Iterable[Markup], first: int | None) -> Iterator[Markup]:
+    """Entries beyond the first, marked so that a browser with scripts need not lay them out before they are asked for.
+
+    >>> list(folded([Markup("<tr><td>1"), Markup("<tr><td>2")], 1))
+    ['<tr><td>1', '<tr class="rest"><td>2']
+    """
+    for i, entry in enumerate(entries):
+        mark = first is not None and i >= first
+        yield (
+            Markup(entry.replace("<tr>", '<tr class="rest">', 1).replace('"card"', '"card rest"', 1)) if mark else entry
+        )
 
 
 def plain_table(table: Table) -> Markup:

@@ -7,7 +7,21 @@ import math
 from covote.report.charts_people import STRONG
 from covote.report.facts import Annotator, Facts
 from covote.report.facts_trust import Finding
-from covote.report.html import Drawn, Markup, cell, figure, grid, joined, listed, name_of, prose, range_bar, search, tag
+from covote.report.html import (
+    Drawn,
+    Markup,
+    cell,
+    figure,
+    folded,
+    grid,
+    joined,
+    listed,
+    name_of,
+    prose,
+    range_bar,
+    search,
+    tag,
+)
 from covote.report.sections import FIRST_ROWS, Charts, left_out, paragraph
 from covote.report.words import counted, interval, number, percent, shown, whole
 
@@ -67,7 +81,7 @@ def _row(a: Annotator, *, flagged: bool) -> Markup:
 def matrices(facts: Facts, charts: Charts, drawings: Drawn | None) -> Markup:
     """The crowd's confusion matrix and those of single annotators as small multiples."""
     names = facts.matrices.names
-    cards = joined(_card(a, names) for a in facts.annotators if a.confusion is not None)
+    cards = joined(folded((_card(a, names) for a in facts.annotators if a.confusion is not None), FIRST_CARDS))
     listing = tag("div", cards, class_="cards", id="matrices-cards", data_first=FIRST_CARDS)
     intro = (
         "Columns are the class, rows the label given; every column adds to 100 %. Blue on the diagonal is right, "

@@ -4,8 +4,6 @@
   const root = document.documentElement;
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const byId = (id) => document.getElementById(id);
-  root.classList.add("js");
-
   // Theme: the system's unless chosen here.
   const themeButton = byId("theme");
   const isDark = () => (root.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
@@ -20,6 +18,7 @@
   for (const element of all("[data-first]")) {
     const parent = element.tBodies ? element.tBodies[0] : element;
     const entries = [...parent.children].map((node) => ({ node, text: plain((node.querySelector("h4") || node).textContent) }));
+    entries.forEach(({ node }, i) => { node.hidden = i >= Number(element.dataset.first); node.classList.remove("rest"); });
     const more = document.createElement("button");
     more.className = "more";
     more.type = "button";
