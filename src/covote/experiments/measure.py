@@ -125,12 +125,12 @@ def _alone(crowd: KnownCrowd, *, best: bool) -> Measurement:
     return Measurement(min(crowd.alone) if best else max(crowd.alone), status="Asked about every item.")
 
 
-_warm: set[tuple[str, bool]] = set()
+_warm: set[tuple[str, int]] = set()
 
 
 def _warm_up(method: str, n_classes: int, options: dict[str, Any]) -> None:
     """Fit a small crowd first, so that no measured second is spent on compiling."""
-    key = (method, n_classes == 2)
+    key = (method, n_classes)
     if key not in _warm:
         small = draw(paper_model("case2", n_annotators=8, n_classes=n_classes), 200, answering=0.6)
         _ = make(method, threads=1, **options).fit(small.annotations).posterior_
