@@ -65,7 +65,7 @@ def test_scikit_learn_can_clone_it():
 
 
 def test_prediction_of_the_training_items_is_the_fit():
-    fit = covote.aggregate(VOTES)
+    fit = covote.aggregate(VOTES, "multispa-ds")
     assert fit.predict(VOTES) == fit.labels_
     new = fit.predict_proba(VOTES)
     for item, shares in fit.probas_.items():

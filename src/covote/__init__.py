@@ -17,6 +17,7 @@ _PLACES = {
     "aggregate": "covote.estimators.registry",
     "METHODS": "covote.estimators.registry",
     "compare": "covote.estimators.compare",
+    "Auto": "covote.estimators.auto",
     "MajorityVote": "covote.estimators.dawid_skene",
     "MultiSPA": "covote.estimators.dawid_skene",
     "MultiSPAKL": "covote.estimators.dawid_skene",
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from covote.annotations import Annotations, load, load_truth
     from covote.counts import PairCounts
     from covote.datasets import load_dataset
+    from covote.estimators.auto import Auto
     from covote.estimators.baselines import KOS, EigenRatio, GhoshSVD, MinmaxEntropy, SpectralDS, TensorADMM
     from covote.estimators.compare import compare
     from covote.estimators.dawid_skene import DawidSkene, MajorityVote, MultiSPA, MultiSPAKL

@@ -24,6 +24,8 @@ EngineName = Annotated[
 MemoryLimit = Annotated[str | None, typer.Option(help="Memory for DuckDB, e.g. 4GB; beyond it, it spills to disk.")]
 CountsFile = Annotated[str | None, typer.Option("--counts", help="Learn from this file of `covote count` instead.")]
 
+Explain = Annotated[bool, typer.Option("--explain", help="With --method auto: tell in full what was chosen and why.")]
+
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
@@ -32,7 +34,7 @@ def register(app: typer.Typer) -> None:
 
 def aggregate(
     files: o.Files,
-    method: o.Method = "multispa-ds",
+    method: o.Method = "auto",
     output: o.Output = "covote-output",
     format: o.Format = "csv",
     probabilities: Probabilities = False,
@@ -52,6 +54,7 @@ def aggregate(
     engine: EngineName = "auto",
     memory_limit: MemoryLimit = None,
     counts: CountsFile = None,
+    explain: Explain = False,
     json_: o.Json = False,
 ) -> None:
     """Turn the answers of many annotators into one label an item, with a confidence, and a picture of every annotator.
@@ -91,9 +94,11 @@ def aggregate(
     if json_:
         typer.echo(json.dumps({**summary.as_dict(), "files": [str(p) for p in written]}, default=str, indent=2))
     else:
-        from covote.cli.show import show_summary
+        from covote.cli.show import show_choice, show_summary
 
         show_summary(summary, written)
+        if explain:
+            show_choice(estimator)
 
 
 def write_results(

@@ -26,7 +26,7 @@ Duplicates = Annotated[
     str, typer.Option(help="When an annotator gives an item two different labels: error, first, last or majority.")
 ]
 Delimiter = Annotated[str | None, typer.Option(help="Field delimiter of text files (detected when not given).")]
-Method = Annotated[str, typer.Option("--method", "-m", help="Name of the method; see docs/how-to-choose.md.")]
+Method = Annotated[str, typer.Option("--method", "-m", help="Name of the method: auto, or one of covote.METHODS.")]
 Set = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the method, e.g. --set tol=1e-6.")
 ]

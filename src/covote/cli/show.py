@@ -59,6 +59,14 @@ def show_summary(summary: Summary, written: Sequence[Path]) -> None:
     out.print("Written: " + ", ".join(str(p) for p in written), markup=False, soft_wrap=True)
 
 
+def show_choice(estimator: Any) -> None:
+    """What the default chose and why; nothing for a named method."""
+    choice = estimator.fit_.details.get("choice")
+    if choice is not None:
+        console().print()
+        console().print("\n".join(choice.explain()), markup=False, soft_wrap=True)
+
+
 def _show_annotators(summary: Summary) -> None:
     ranked = sorted(summary.annotators, key=lambda f: (-f.bits, -f.answers))
     if len(ranked) <= 2 * _FEW:

@@ -25,6 +25,7 @@ def _later(module: str, name: str) -> Maker:
 
 
 _MAKERS: dict[str, Maker] = {
+    "auto": _later("auto", "Auto"),
     "majority-vote": MajorityVote,
     "multispa": MultiSPA,
     "multispa-kl": MultiSPAKL,
@@ -38,7 +39,7 @@ _MAKERS: dict[str, Maker] = {
     "minmax-entropy": _later("baselines", "MinmaxEntropy"),
 }
 
-DEFAULT = "multispa-ds"
+DEFAULT = "auto"
 
 
 class _Methods(Mapping[str, Aggregator]):
