@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from benchmarks import leave_out
 
+from benchmarks import leave_out
 from covote import METHODS
 from covote.datasets import KNOWN, dataset_names, load_dataset
 from covote.engines.memory import MemoryEngine
