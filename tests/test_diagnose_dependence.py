@@ -54,6 +54,7 @@ def examined(annotations, seed=0, truth=None):
     return dependence(Sources(counts, engine, engine, truth), model, seed=seed)
 
 
+@pytest.mark.slow
 def test_independent_crowds_raise_an_alarm_at_the_nominal_rate():
     alarms = 0
     trials = 60

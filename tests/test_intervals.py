@@ -46,6 +46,7 @@ def crowd_intervals(truth, seed, n_items=200, answering=0.8, replicates=60):
     return crowd, engine, point, found
 
 
+@pytest.mark.slow
 def test_ninety_percent_intervals_cover_about_ninety_percent_of_the_time():
     hits = {name: [] for name in QUANTITIES}
     for seed in range(200):
@@ -67,7 +68,8 @@ def test_ninety_percent_intervals_cover_about_ninety_percent_of_the_time():
             r = getattr(found, name)
             hits[name].append(np.mean((true[name] >= r.low) & (true[name] <= r.high)))
     covered = {name: float(np.mean(values)) for name, values in hits.items()}
-    assert all(0.85 <= share <= 0.95 for share in covered.values()), covered
+    assert min(covered.values()) >= 0.85, covered
+    assert max(covered.values()) <= 0.95, covered
 
 
 def test_same_seed_same_intervals_whatever_the_threads():

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from covote.errors import InputError
 from covote.methods.align import best_order
 from covote.methods.shrinkage import Shrinkage
-from covote.model import Model, Scores, columns
+from covote.model import Model, Scores, columns, normalised
 
 Floats = NDArray[np.float64]
 
@@ -101,7 +101,7 @@ def bootstrap(
     refit: Callable[[Any], Model],
     *,
     point: Model | None = None,
-    scores: Scores | None = None,
+    posterior: Floats | None = None,
     shrinkage: Shrinkage | None = None,
     replicates: int = 200,
     level: float = 0.9,
@@ -111,15 +111,15 @@ def bootstrap(
     """Percentile intervals from `replicates` refits on reweighted items.
 
     `refit` takes an engine and returns a model; start it from the point estimate to be fast. `point` is the estimate
-    itself (by default `refit(engine)`) and `scores` what it labels with. `shrinkage` names the pseudo-answers that
-    `refit` adds: they are as uncertain as answers, so each replicate draws them anew, and an annotator with few
-    answers gets the wide interval it deserves. The result depends on the seed alone.
+    itself (by default `refit(engine)`) and `posterior` (items, classes) what it labels with. `shrinkage` names the
+    pseudo-answers that `refit` adds: they are as uncertain as answers, so each replicate draws them anew, and an
+    annotator with few answers gets the wide interval it deserves. The result depends on the seed alone.
     """
     if replicates < 2 or not 0 < level < 1:
         msg = f"Intervals need at least 2 replicates and a level between 0 and 1, got {replicates} and {level}."
         raise InputError(msg)
     point = refit(engine) if point is None else point
-    posterior = np.asarray(engine.posterior(point.scores() if scores is None else scores))
+    posterior = np.asarray(engine.posterior(point.scores())) if posterior is None else posterior
     labels = posterior.argmax(axis=1)
 
     def one(stream: np.random.Generator) -> dict[str, Floats]:
@@ -128,7 +128,7 @@ def bootstrap(
         model = _in_order(refit(drawn), point)
         if shrinkage is not None:
             model = _shaken(model, drawn.label_counts(), shrinkage, stream)
-        return _facts(model) | _drawn(np.asarray(engine.posterior(model.scores())), labels, stream)
+        return _facts(model) | _drawn(_at_hand(engine, model), labels, weight == 0, stream)
 
     streams = np.random.default_rng(seed).spawn(replicates)
     with ThreadPoolExecutor(threads or 2) as pool:
@@ -157,13 +157,35 @@ def _expected(posterior: Floats, labels: NDArray[np.intp]) -> dict[str, Floats]:
     return {"class_shares": posterior.mean(axis=0), "error": np.asarray(wrong.mean())}
 
 
-def _drawn(posterior: Floats, labels: NDArray[np.intp], stream: np.random.Generator) -> dict[str, Floats]:
-    """Class shares of the items and the error of the point estimate's labels, were the classes as drawn."""
-    K = posterior.shape[1]
-    u = stream.random(len(posterior))
-    drawn = np.minimum((u[:, None] > np.cumsum(posterior, axis=1)).sum(axis=1), K - 1)
-    shares = np.bincount(drawn, minlength=K) / max(len(drawn), 1)
-    return {"class_shares": shares, "error": np.asarray((drawn != labels).mean())}
+def _at_hand(engine: Weighable, model: Model) -> Floats:
+    """Posteriors of the items at hand under the model's confusions and, instead of the prior of the items the replicate
+    happened to draw, these items' own: some EM steps of the prior alone.
+    """
+    posterior = np.asarray(engine.posterior(model.scores()))
+    for _ in range(3):
+        model = replace(model, prior=normalised(posterior.mean(axis=0)))
+        posterior = np.asarray(engine.posterior(model.scores()))
+    return posterior
+
+
+def _drawn(
+    posterior: Floats, labels: NDArray[np.intp], unseen: NDArray[np.bool_], stream: np.random.Generator
+) -> dict[str, Floats]:
+    """Class shares of the items and the error of the point estimate's labels, were the classes as drawn.
+
+    A fit is too sure of the items it has seen. Items a replicate did not see are judged fairly, if by a slightly poorer
+    fit; the two are mixed as in Efron's .632 rule.
+    """
+    N, K = len(posterior), int(posterior.shape[1])
+    drawn = np.minimum((stream.random(N)[:, None] > np.cumsum(posterior, axis=1)).sum(axis=1), K - 1)
+    wrong = np.asarray(1 - posterior[np.arange(N), labels])
+    error = float(wrong.mean())
+    if unseen.any():
+        error = 0.368 * error + 0.632 * float(wrong[unseen].mean())
+    return {
+        "class_shares": np.bincount(drawn, minlength=K) / N,
+        "error": np.asarray(stream.binomial(N, min(max(error, 0.0), 1.0)) / N),
+    }
 
 
 def _shaken(model: Model, label_counts: Floats, shrinkage: Shrinkage, stream: np.random.Generator) -> Model:

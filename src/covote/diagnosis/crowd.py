@@ -50,13 +50,15 @@ def diagnose_crowd(
     model: Model,
     *,
     scores: Scores | None = None,
+    labelled: Floats | None = None,
     truth: Ints | None = None,
     intervals: Intervals | None = None,
     seed: int = 0,
 ) -> Diagnosis:
     """Diagnose the crowd behind an engine, or behind pair counts alone, under a fitted model.
 
-    `scores` are what the fit labels with (the model's own when not given), `truth` holds class codes of items. Counts
+    `scores` are what the fit labels with (the model's own when not given), `labelled` its posterior (items, classes)
+    where that does not follow from scores, `truth` holds class codes of items. Counts
     alone give no held-out likelihood, no test of single annotators, and a cautious null for the pairs.
     """
     if model.n_classes < 2 or model.n_annotators < 1:
@@ -79,7 +81,7 @@ def diagnose_crowd(
         ),
         dependence=dependence(have, model, seed=seed),
         model_fit=None if have.annotations is None else model_fit(have.annotations, seed=seed),
-        labels=None if posterior is None else _labels(posterior, truth, intervals),
+        labels=None if posterior is None else _labels(posterior if labelled is None else labelled, truth, intervals),
         interval_level=None if intervals is None else intervals.level,
         seed=seed,
     )

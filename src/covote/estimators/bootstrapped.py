@@ -8,13 +8,15 @@ from covote.engines.base import Engine
 from covote.engines.memory import MemoryEngine
 from covote.errors import NotApplicableError
 from covote.estimators.base import Aggregator
+from covote.estimators.dawid_skene import DawidSkene
 from covote.intervals import Intervals, bootstrap
+from covote.methods.dawid_skene import SAFE
 from covote.methods.shrinkage import Shrinkage
 from covote.model import Model
 
 REPLICATES = 200
 
-_WARM = {"tol": 1e-6}
+_WARM = 1e-6
 """A refit starts at the estimate and need not be exact to the last digit: it moves by far more than this."""
 
 
@@ -44,7 +46,7 @@ def intervals_of(
         engine,
         refit,
         point=model,
-        scores=estimator.fit_.scores,
+        posterior=estimator.posterior_,
         shrinkage=_shrinkage(estimator),
         replicates=replicates,
         level=level,
@@ -54,9 +56,11 @@ def intervals_of(
 
 
 def _from_estimate(estimator: Aggregator, model: Model) -> Aggregator:
-    """The same estimator, started from the estimate where it takes a start."""
+    """The same estimator, started from the estimate where it takes a start; EM from it for one that averages models."""
     options: dict[str, Any] = estimator.get_params()
-    warm = {"init": model, **_WARM} if "init" in options else {}
+    if estimator.fit_.posterior is not None:
+        return DawidSkene(init=model, threads=1, tol=_WARM)
+    warm = {"init": model, "tol": _WARM} if "init" in options else {}
     changes = {name: value for name, value in {**warm, "threads": 1, "intervals": False}.items() if name in options}
     return type(estimator)(**{**options, **changes})
 
@@ -64,6 +68,8 @@ def _from_estimate(estimator: Aggregator, model: Model) -> Aggregator:
 def _shrinkage(estimator: Aggregator) -> Shrinkage | None:
     """The pseudo-answers the estimator adds, where its options say."""
     options = estimator.get_params()
+    if estimator.fit_.posterior is not None:
+        return SAFE
     if "diagonal" not in options:
         return None
     return Shrinkage(flat=float(options["smoothing"]), diagonal=float(options["diagonal"]))

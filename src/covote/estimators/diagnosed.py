@@ -16,7 +16,7 @@ from covote.errors import InputError
 from covote.estimators.base import Aggregator
 from covote.estimators.bootstrapped import REPLICATES, intervals_of
 from covote.estimators.dawid_skene import DawidSkene
-from covote.estimators.registry import DEFAULT, make
+from covote.estimators.registry import make
 from covote.estimators.summary import model_of
 from covote.estimators.tables import match_annotations, read_table
 from covote.intervals import Intervals
@@ -34,7 +34,7 @@ def diagnose(
     truth: Any = None,
     intervals: bool | Intervals = False,
     replicates: int = REPLICATES,
-    method: str = DEFAULT,
+    method: str = "multispa-ds",
     seed: int = 0,
     **reading: Any,
 ) -> Diagnosis:
@@ -55,10 +55,12 @@ def diagnose(
     ranges = intervals if isinstance(intervals, Intervals) else None
     if intervals is True:
         ranges = intervals_of(estimator, replicates=replicates, seed=seed)
+    follows = estimator.fit_.posterior is None  # labels are sums of scores over answers
     return diagnose_crowd(
         engine,
         model_of(estimator),
-        scores=estimator.fit_.scores,
+        scores=estimator.fit_.scores if follows else None,
+        labelled=None if follows else estimator.posterior_,
         truth=_truth_codes(truth, engine),
         intervals=ranges,
         seed=seed,
