@@ -118,7 +118,9 @@ def _convergence(estimator: Aggregator, summary: Summary) -> Convergence:
     history = estimator.fit_.history
     steps = sorted({int(s) for s in np.linspace(0, len(history) - 1, _MOST_STEPS)}) if history else []
     points = tuple((s, float(history[s])) for s in steps)
-    return Convergence(summary.status, summary.converged, summary.iterations, points)
+    choice = estimator.fit_.details.get("choice")
+    explanation = () if choice is None else tuple(choice.explain())
+    return Convergence(summary.status, summary.converged, summary.iterations, explanation, points)
 
 
 def _run(trial: Trial) -> MethodRun:

@@ -169,6 +169,7 @@ class Convergence:
     status: str
     converged: bool
     iterations: int
+    explanation: tuple[str, ...]  # why the fit is what it is, where the method chose among models
     history: tuple[tuple[int, float], ...]  # (step, objective), thinned to a few hundred points
 
 

@@ -127,7 +127,9 @@ def _vote(v: Votes) -> Markup:
 
 def convergence(facts: Facts, charts: Charts, drawings: Drawn | None) -> Markup:
     """How the fit ended."""
-    return joined((paragraph(facts.convergence.status), figure(charts.get("convergence"), drawings)))
+    c = facts.convergence
+    chosen = joined((paragraph("How the method chose:"), tag("ul", *(tag("li", s) for s in c.explanation))))
+    return joined((paragraph(c.status), chosen if c.explanation else "", figure(charts.get("convergence"), drawings)))
 
 
 def comparison(facts: Facts, charts: Charts, drawings: Drawn | None) -> Markup:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,8 @@ from covote.diagnosis.annotators import Kind
 from covote.engines.memory import MemoryEngine
 from covote.estimators.base import Aggregator
 from covote.estimators.bootstrapped import intervals_of
-from covote.intervals import Intervals
+from covote.intervals import Intervals, bootstrap
+from covote.methods.dawid_skene import dawid_skene
 from covote.model import Model
 from covote.planning import Request, plan_answers
 from covote.report import facts_trust as t
@@ -71,7 +72,14 @@ def look(estimator: Aggregator, model: Model, truth: Ints | None, *, deep: bool,
     why_not = no_diagnosis(estimator)
     if why_not:
         return Look(shares, None, {}, frozenset(), plan, {"diagnosis": why_not})
-    found = diagnose_crowd(estimator.engine_, model, scores=estimator.fit_.scores, truth=truth)
+    follows = estimator.fit_.posterior is None  # labels are sums of scores over answers
+    found = diagnose_crowd(
+        estimator.engine_,
+        model,
+        scores=estimator.fit_.scores if follows else None,
+        labelled=None if follows else estimator.posterior_,
+        truth=truth,
+    )
     useless = frozenset(r.annotator for r in found.annotators if r.kind in _USELESS or r.one_label is not None)
     return Look(shares, diagnosis_facts(found, model), flags_of(found), useless, plan, {})
 
@@ -85,22 +93,45 @@ def replicates_for(estimator: Aggregator) -> int:
 
 def share_intervals(estimator: Aggregator, *, deep: bool = True) -> Shares:
     """Intervals of class shares and error: by refits on resampled items where affordable, else given the model."""
-    found: Intervals | None = getattr(estimator, "intervals_", None)
-    replicates = replicates_for(estimator)
-    learnt = estimator.fit_.model is not None and not isinstance(estimator, SavedModel)
-    if found is None and deep and learnt and replicates and len(estimator.codes_):
-        found = intervals_of(estimator, replicates=replicates, level=LEVEL)
-    if found is not None:
-        shares = found.class_shares
-        how = f"{whole(found.replicates)} refits on resampled items"
-        return Shares(shares.low, shares.high, float(found.error.low), float(found.error.high), how)
     posterior, n = estimator.posterior_, max(len(estimator.posterior_), 1)
-    spread = Z * np.sqrt((posterior * (1 - posterior)).sum(axis=0)) / n
     share, wrong = posterior.sum(axis=0) / n, 1 - estimator.confidence_
-    off = Z * float(np.sqrt((wrong * (1 - wrong)).sum())) / n
-    error = float(wrong.mean()) if len(wrong) else 0.0
-    low, high = np.maximum(share - spread, 0.0), np.minimum(share + spread, 1.0)
-    return Shares(low, high, max(error - off, 0.0), min(error + off, 1.0), "the model taken as known")
+    error, off = float(wrong.sum()) / n, Z * float(np.sqrt((wrong * (1 - wrong)).sum())) / n
+    spread = Z * np.sqrt((posterior * (1 - posterior)).sum(axis=0)) / n
+    known = _within(share - spread, share + spread, error - off, error + off, "the model taken as known")
+    found: Intervals | None = getattr(estimator, "intervals_", None)
+    if found is None and deep:
+        found = _refitted(estimator, replicates_for(estimator))
+    if found is None:
+        return known
+    # a fit that averages models has shares of its own: the refits say how uncertain they are
+    moved, shift = share - found.class_shares.value, error - float(found.error.value)
+    low, high = found.class_shares.low + moved, found.class_shares.high + moved
+    if estimator.fit_.posterior is not None:  # and it is less sure of its labels than the refits are
+        low, high = np.minimum(low, known.low), np.maximum(high, known.high)
+    errors = float(found.error.low) + shift, float(found.error.high) + shift
+    return _within(low, high, *errors, f"{whole(found.replicates)} refits on resampled items")
+
+
+def _within(low: Floats, high: Floats, error_low: float, error_high: float, how: str) -> Shares:
+    """The ends, kept between 0 and 1."""
+    return Shares(np.maximum(low, 0.0), np.minimum(high, 1.0), max(error_low, 0.0), min(error_high, 1.0), how)
+
+
+def _refitted(estimator: Aggregator, replicates: int) -> Intervals | None:
+    """Bootstrap intervals: by the estimator itself where it starts from its estimate, else by EM from its model."""
+    model, engine = estimator.fit_.model, estimator.engine_
+    if model is None or not replicates or isinstance(estimator, SavedModel) or not isinstance(engine, MemoryEngine):
+        return None
+    if "init" in estimator.get_params():
+        return intervals_of(estimator, replicates=replicates, level=LEVEL)
+
+    def refit(reweighted: MemoryEngine) -> Model:
+        found = dawid_skene(reweighted, model, tol=1e-6).model
+        assert found is not None
+        return found
+
+    quick = replace(engine, threads=1)
+    return bootstrap(quick, refit, replicates=replicates, level=LEVEL, threads=estimator.threads)
 
 
 def no_diagnosis(estimator: Aggregator) -> str:
