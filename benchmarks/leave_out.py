@@ -12,7 +12,7 @@ import numpy as np
 
 from covote.engines.memory import MemoryEngine
 from covote.methods import calibrate
-from covote.methods.effective import PARTNERS, dependence
+from covote.methods.effective import PARTNERS, copying, dependence
 from covote.methods.family import FAMILY, MIDDLE, fit_member, start_from
 from covote.methods.heldout import forecast, hold_out
 from covote.methods.learn import LEAST, MORE_ROUNDS, MOST, TRUST, relative_information
@@ -46,15 +46,17 @@ def fit_all(data, pull, scale, *, effective=True, prior=None):
     engine = MemoryEngine(data.annotations.annotations)
     members = [replace(m, strength=m.strength * scale) for m in FAMILY]
     middle = replace(MIDDLE, strength=MIDDLE.strength * scale)
-    votes = engine.expected_counts(vote_scores(len(engine.annotators), len(engine.classes)))
-    base = fit_member(engine, middle, start_from(engine, votes, middle), prior=prior)
-    answers = votes.confusion.sum(axis=(1, 2))
-    found = dependence(engine.pair_counts(PARTNERS), engine.expected_counts(base.scores))
-    weight = found.weight if effective else np.ones(len(answers))
+    answers, counts = engine.label_counts().sum(axis=1), engine.pair_counts(PARTNERS)
+    copied = copying(counts).weight if effective else np.ones(len(answers))
+    sizes = (len(engine.annotators), len(engine.classes))
+    votes = engine.expected_counts(vote_scores(*sizes, copied))
+    base = fit_member(engine, middle, start_from(engine, votes, middle), prior=prior, weight=copied)
+    found = dependence(counts, engine.expected_counts(base.scores)).weight
+    weight = np.minimum(copied, found) if effective else copied
     look = replace(Misleading.seen_by(base.model, answers), pull=pull) if pull else None
     options = {"prior": prior, "weight": weight, "misleading": look, "rounds": MORE_ROUNDS}
     held = hold_out(engine, base.model.informativeness)
-    part = held.engine.expected_counts(vote_scores(len(engine.annotators), len(engine.classes)))
+    part = held.engine.expected_counts(vote_scores(*sizes, copied))
     begin = fit_member(held.engine, middle, start_from(held.engine, part, middle), prior=prior, weight=weight).model
     forecasts = [forecast(held, fit_member(held.engine, m, begin, **options)) for m in members]
     fits = [fit_member(engine, m, base.model, **options) for m in members]

@@ -142,7 +142,8 @@ def _after(engine: Engine, learnt: Learnt, fit: Fit, votes: ExpectedCounts) -> F
         return _by_votes(engine, votes, "The answers agree no more than chance would have it: votes are counted.")
     if fit.posterior is None or learnt.start == "co-occurrences":
         return fit
-    shares = np.asarray(engine.posterior(vote_scores(len(engine.annotators), len(engine.classes))))
+    weight = learnt.dependence.weight
+    shares = np.asarray(engine.posterior(vote_scores(len(engine.annotators), len(engine.classes), weight)))
     chosen = shares[np.arange(len(shares)), fit.posterior.argmax(axis=1)]
     against = float((chosen < shares.max(axis=1) - 1e-9).mean())
     if against > AGAINST:

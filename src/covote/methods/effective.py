@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from covote.counts import PairCounts
 from covote.engines.base import ExpectedCounts
+from covote.methods.copies import excess_of_copies
 from covote.model import columns, normalised
 
 Floats = NDArray[np.float64]
@@ -34,17 +35,31 @@ class Dependence:
     second: Ints  # (pairs found,)
     excess: Floats  # (pairs found,): agreement beyond the model, as a share of what was left to agree on
 
+    def and_also(self, other: Dependence) -> Dependence:
+        """Pairs of both; an answer is worth the less of what either says."""
+        joined = (np.concatenate(pair) for pair in ((self.first, other.first), (self.second, other.second)))
+        first, second = joined
+        excess = np.concatenate([self.excess, other.excess])
+        _, once = np.unique(np.stack([first, second]), axis=1, return_index=True)
+        return Dependence(np.minimum(self.weight, other.weight), first[once], second[once], excess[once])
+
     def worth(self, answers: Floats) -> float:
         """Mean worth of an answer, annotators weighing as their `answers`."""
         return float(self.weight @ answers / max(answers.sum(), 1e-300))
 
 
-def dependence(counts: PairCounts, soft: ExpectedCounts) -> Dependence:
-    """Annotator m's answers are worth 1 / (1 + sum over its dependent partners of excess * chance that they meet).
+def copying(counts: PairCounts) -> Dependence:
+    """Near-copies, found before any model is fitted: a model would take the largest group of them for the truth."""
+    excess = excess_of_copies(counts)
+    found = excess > 0
+    return _weighed(counts, counts.first[found], counts.second[found], counts.shared[found], excess[found])
 
-    That is the design effect of a sample with correlated draws: n answers with correlation rho are worth
-    n / (1 + (n - 1) rho) independent ones. Expected agreement comes from the soft counts without shrinkage, which would
-    pull matrices together or apart and pass for dependence.
+
+def dependence(counts: PairCounts, soft: ExpectedCounts) -> Dependence:
+    """Pairs that agree more often than the fit with soft counts `soft` explains.
+
+    Expected agreement comes from the soft counts without shrinkage, which would pull matrices together or apart and
+    pass for dependence.
     """
     confusion, prior = columns(soft.confusion, 1e-6), normalised(soft.prior)
     first, second, shared = counts.first, counts.second, counts.shared
@@ -54,6 +69,15 @@ def dependence(counts: PairCounts, soft: ExpectedCounts) -> Dependence:
     found = observed - expected > CERTAIN * np.maximum(error, 1e-12)
     first, second, shared = first[found], second[found], shared[found]
     excess = ((observed - expected) / np.maximum(1 - expected, 1e-12))[found]
+    return _weighed(counts, first, second, shared, excess)
+
+
+def _weighed(counts: PairCounts, first: Ints, second: Ints, shared: Floats, excess: Floats) -> Dependence:
+    """An answer is worth 1 / (1 + sum over dependent partners of excess * chance that they answer the item too).
+
+    That is the design effect of a sample with correlated draws: n answers with correlation rho are worth
+    n / (1 + (n - 1) rho) independent ones.
+    """
     burden = np.zeros(counts.n_annotators)
     for end in (first, second):
         np.add.at(burden, end, excess * shared)

@@ -11,7 +11,7 @@ from covote.counts import PairCounts
 from covote.engines.base import Engine, ExpectedCounts, HasAnnotations
 from covote.methods.calibrate import skill_share
 from covote.methods.choice import Candidate
-from covote.methods.effective import PARTNERS, Dependence, dependence
+from covote.methods.effective import PARTNERS, Dependence, copying, dependence
 from covote.methods.em import Fitted
 from covote.methods.family import FAMILY, MIDDLE, ROUNDS, Member, fit_member, start_from
 from covote.methods.heldout import Forecast, HeldOut, forecast, hold_out
@@ -107,16 +107,19 @@ def learn(
     """Fit the family; `votes` are the soft counts of vote shares, a `prior` (classes,) is held fixed."""
     tell = _Teller(progress, 2 + 2 * len(FAMILY))
     counts = engine.pair_counts(PARTNERS)
-    base, start = _first_fit(engine, votes, counts, prior)
+    copied = copying(counts)
+    if len(copied.first):
+        votes = engine.expected_counts(vote_scores(len(engine.annotators), len(engine.classes), copied.weight))
+    base, start = _first_fit(engine, votes, counts, prior, copied.weight)
     tell(base)
-    found = dependence(counts, engine.expected_counts(base.scores))
+    found = copied.and_also(dependence(counts, engine.expected_counts(base.scores)))
     answers = votes.confusion.sum(axis=(1, 2))
     if not isinstance(engine, HasAnnotations):
         fit = fit_member(engine, MIDDLE, base.model, prior=prior, weight=found.weight, rounds=MORE_ROUNDS)
         return Learnt(base, found, (MIDDLE,), np.ones(1), (fit,), (), 0, start, answers)
     options = _Options(prior, found.weight, Misleading.seen_by(base.model, answers))
     held = hold_out(engine, base.model.informativeness)
-    begin = base.model if start == "co-occurrences" else _from_votes(held.engine)
+    begin = base.model if start == "co-occurrences" else _from_votes(held.engine, copied.weight)
     begin = options.plain(held.engine, begin).model
     forecasts = tuple(forecast(held, tell(options.fit(held.engine, member, begin))) for member in FAMILY)
     shares = _shares(forecasts, held)
@@ -160,21 +163,27 @@ class _Teller:
         return fit
 
 
-def _from_votes(engine: Engine) -> Model:
-    votes = engine.expected_counts(vote_scores(len(engine.annotators), len(engine.classes)))
+def _from_votes(engine: Engine, weight: Floats) -> Model:
+    votes = engine.expected_counts(vote_scores(len(engine.annotators), len(engine.classes), weight))
     return start_from(engine, votes, MIDDLE)
 
 
-def _first_fit(engine: Engine, votes: ExpectedCounts, counts: PairCounts, prior: Floats | None) -> tuple[Fitted, str]:
+def _first_fit(
+    engine: Engine, votes: ExpectedCounts, counts: PairCounts, prior: Floats | None, weight: Floats
+) -> tuple[Fitted, str]:
     """The middle member from votes or, where pair counts identify the crowd and it is likelier, from these."""
+
+    def fit(begin: Model, rounds: int) -> Fitted:
+        return fit_member(engine, MIDDLE, begin, prior=prior, weight=weight, rounds=rounds)
+
     begin, start = start_from(engine, votes, MIDDLE), "votes"
     found = multispa(counts) if identified(counts) else None
-    if found is not None and found.model is not None and found.status is not Status.FALLBACK:
-        both = [fit_member(engine, MIDDLE, m, prior=prior, rounds=MORE_ROUNDS) for m in (begin, found.model)]
-        start = "co-occurrences" if both[1].log_likelihood > both[0].log_likelihood else "votes"
-        begin = both[start == "co-occurrences"].model
-    rounds = ROUNDS if found is None else ROUNDS - MORE_ROUNDS
-    return fit_member(engine, MIDDLE, begin, prior=prior, rounds=rounds), start
+    if found is None or found.model is None or found.status is Status.FALLBACK:
+        return fit(begin, ROUNDS), start
+    both = [fit(model, MORE_ROUNDS) for model in (begin, found.model)]
+    if both[1].log_likelihood > both[0].log_likelihood:
+        return fit(both[1].model, ROUNDS - MORE_ROUNDS), "co-occurrences"
+    return fit(both[0].model, ROUNDS - MORE_ROUNDS), "votes"
 
 
 def identified(counts: PairCounts) -> bool:
