@@ -125,9 +125,8 @@ def fit_loaded(source):
     from covote.methods.multispa import multispa
 
     loaded = load(source, shape="wide").annotations
-    for annotations in (loaded.select(np.arange(2)), loaded):  # the first one loads the kernels
-        result = timed(lambda: _labelled(MemoryEngine(annotations), multispa))  # noqa: B023
-    return result
+    _labelled(MemoryEngine(loaded.select(np.arange(2))), multispa)  # loads the kernels
+    return timed(lambda: _labelled(MemoryEngine(loaded), multispa))
 
 
 def _labelled(engine, method):

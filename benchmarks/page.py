@@ -151,9 +151,9 @@ def _start_up(v):
 def _wide(v):
     rows = [_run_row(name, r, v["group by"]) for name, r in v.items()]
     return (
-        "## Nine judges on ten million items\n\nA wide Parquet file, all answered, two classes. DuckDB counts its distinct "
-        "rows; `multispa` reads it and writes ten million labels and confidences to Parquet, which is by itself twice the "
-        "work of the group-by; the last line is the fit and the labels without reading and writing.\n\n"
+        "## Nine judges on ten million items\n\nA wide Parquet file, all answered, two classes. DuckDB counts its "
+        "distinct rows; `multispa` reads it and writes ten million labels and confidences to Parquet, which is by "
+        "itself twice the work of the group-by; the last line is the fit and the labels without reading and writing.\n\n"
         + table(RUN_HEADER, rows)
     )
 
