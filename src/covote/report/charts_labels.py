@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 from covote.report.chart import (
@@ -182,19 +183,18 @@ def convergence_chart(facts: Facts) -> Chart | None:
     values = [{"step": s, "gap": g, "tip": f"step {s}: objective {v:,.6f}"} for s, g, v in gaps if g > 0]
 
     steps = counted(facts.convergence.iterations, "step")
-    verb = "settled" if facts.convergence.converged else "did not settle"
+    ended = "settled within" if facts.convergence.status.startswith("Converged") else "took"
+    title = f"The fit {ended} {steps}" if facts.convergence.converged else f"The fit did not settle within {steps}"
     table = Table(("step", "objective"), tuple((str(s), f"{v:,.6f}") for s, v in history))
     caption = f"How far the objective of each step was from its last value, {end:,.6f}."
-    return (
-        Chart("convergence", f"The fit {verb} within {steps}", caption, partial(_convergence_spec, values), table)
-        if values
-        else None
-    )
+    return Chart("convergence", title, caption, partial(_convergence_spec, values), table) if values else None
 
 
 def _convergence_spec(values: list[Spec], width: int) -> Spec:
     x = axis("step", "step", axis={"tickMinStep": 1, "grid": False, "format": "d"}, scale={"nice": False})
-    y = axis("gap", "distance to the end (log scale)", scale={"type": "log"}, axis={"tickCount": 5, "format": ".0e"})
+    low, high = (round(math.log10(edge(v["gap"] for v in values))) for edge in (min, max))
+    powers = [10.0**p for p in range(low - 1, high + 2, max(1, (high - low) // 5))]
+    y = axis("gap", "distance to the end (log scale)", scale={"type": "log"}, axis={"values": powers, "format": ".0e"})
     line = layer("line", values, {"x": x, "y": y}, color=ACCENT, strokeWidth=2)
     dots = layer("circle", values, {"x": x, "y": y, "description": tip()}, color=ACCENT, size=28, opacity=1)
     return frame(width, 220, line, dots)

@@ -86,12 +86,13 @@ def _writer(content: bytes) -> Any:
 
 def printable(chart: Chart) -> Spec:
     """The specification with title, light colours and white ground, fit for a figure of its own."""
-    title = {"text": textwrap.wrap(chart.title, 80), "subtitle": textwrap.wrap(chart.caption, 100)}
+    spec = chart.spec(WIDE)
+    room = max(spec["width"], 360)
+    title = {"text": textwrap.wrap(chart.title, room // 9), "subtitle": textwrap.wrap(chart.caption, room // 6)}
     config = {**CONFIG, "background": LIGHT["panel"]}
     config["title"] = {**CONFIG["title"], "subtitleColor": LIGHT["muted"], "subtitlePadding": 6}
-    spec = {**chart.spec(WIDE), "title": title, "config": config, "padding": 14}
-    spec["height"] += 50 + 20 * len(title["text"]) + 14 * len(title["subtitle"])  # the title takes from the height
-    coloured: Spec = _coloured(spec)
+    # "pad": the sizes are those of the plot, and a long title takes nothing from it
+    coloured: Spec = _coloured({**spec, "autosize": "pad", "title": title, "config": config, "padding": 14})
     return coloured
 
 

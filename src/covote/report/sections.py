@@ -128,7 +128,9 @@ def _vote(v: Votes) -> Markup:
 def convergence(facts: Facts, charts: Charts, drawings: Drawn | None) -> Markup:
     """How the fit ended."""
     c = facts.convergence
-    chosen = joined((paragraph("How the method chose:"), tag("ul", *(tag("li", s) for s in c.explanation))))
+    chosen = joined(
+        (paragraph("How the method chose:"), tag("ul", *(tag("li", s) for s in c.explanation), class_="notes"))
+    )
     return joined((paragraph(c.status), chosen if c.explanation else "", figure(charts.get("convergence"), drawings)))
 
 
