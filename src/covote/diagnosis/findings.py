@@ -30,7 +30,10 @@ def explanation(d: Diagnosis) -> str:
     i = d.identifiability
     evidence = i.from_answers or i.from_pairs
     source = "the answers" if i.from_answers else "the pair counts"
-    free = f"leave the class shares free by up to {evidence.prior_width:.2f}"
+    free = (
+        f"leave the class shares free by up to {evidence.prior_width:.2f} and {100 * evidence.shift:.0f} % of an "
+        f"annotator's answers"
+    )
     if evidence.verdict is Verdict.IDENTIFIED:
         return f"The model is pinned down: {source} {free}."
     if evidence.verdict is Verdict.WEAK:

@@ -23,6 +23,7 @@ Z = 1.6448536269514722
 
 _RAYS = 400
 _CUTS = 20
+_TRACE = 1e-9  # of information, so that what is not known at all has an inverse
 _FAR = 1e3  # directions have unit length and entries are probabilities: no move is longer
 _STEP = 1e-3  # of the finite differences: far above rounding, far below the curvature of a log-likelihood
 
@@ -66,28 +67,32 @@ def entry_room(model: Model, answers: Floats, *, z: float = Z) -> Floats:
 def freedom(
     space: FlatSpace, model: Model, answers: Floats, *, curvature: Curvature | None = None, z: float = Z, seed: int = 0
 ) -> Freedom:
-    """Ranges over moves c along the directions with confusion and prior >= 0 and each direction within `z` errors.
+    """Ranges over moves c along the directions with confusion and prior >= 0 and c within `z` standard errors.
 
-    `answers` (annotators,) may be infinite. The prior's range is exact (a linear programme); the moves of single
-    entries are the largest of many rays, so they are found moves and not bounds.
+    `answers` (annotators,) may be infinite. Along exactly flat directions only the signs stop a move, and the prior's
+    range is exact (a linear programme); where the evidence stops it too, ranges are the largest of many moves found.
     """
-    sides, room = _halfspaces(space, model, answers, curvature, z)
-    r = len(space.prior)
-    rng = np.random.default_rng(seed)
-    rays = _shot(np.concatenate([rng.standard_normal((_RAYS, r)), np.eye(r), -np.eye(r)]), sides, room)
+    sides, room = _signs(space, model, answers, z)
+    information = _information(space, curvature)
     goals = np.concatenate([space.prior.T, -space.prior.T])  # (2K, directions)
-    corners = _furthest(goals, sides, room, rays)
-    at_ends = np.clip(model.prior + corners @ space.prior, 0.0, 1.0)  # (2K, classes)
-    rays = np.concatenate([rays, corners])
+    tried = [_rays(information, np.random.default_rng(seed))]
+    tried.append(
+        np.linalg.solve(information + _TRACE * np.eye(len(information)), goals.T).T
+    )  # best were there no signs
+    if curvature is None:
+        flat = space.n_flat
+        corners = np.zeros_like(goals)
+        corners[:, :flat] = _furthest(goals[:, :flat], sides[:, :flat], room, tried[0][:, :flat])
+        tried.append(corners)
+    rays = _shot(np.concatenate(tried), sides, room, information, z)
+    at_ends = np.clip(model.prior + rays @ space.prior, 0.0, 1.0)  # (rays, classes)
     moves, shift = np.zeros(space.confusion.shape[1:]), np.zeros(len(space.core))
     for part in np.array_split(rays, max(1, len(rays) // 25)):
         change = np.abs(np.tensordot(part, space.confusion, axes=1))  # (rays, core, labels, classes)
         moves = np.maximum(moves, change.max(axis=0, initial=0.0))
         shift = np.maximum(shift, (change.sum(axis=2) / 2 @ model.prior).max(axis=0, initial=0.0))
-    low, high = (np.clip(ends, 0, 1) for ends in (at_ends.min(axis=0), at_ends.max(axis=0)))
-    return Freedom(
-        np.minimum(low, model.prior), np.maximum(high, model.prior), np.minimum(moves, 1), np.minimum(shift, 1), rays
-    )
+    low, high = np.minimum(at_ends.min(axis=0), model.prior), np.maximum(at_ends.max(axis=0), model.prior)
+    return Freedom(low, high, np.minimum(moves, 1), np.minimum(shift, 1), rays)
 
 
 def curvature_of(engine: Engine, space: FlatSpace, model: Model) -> Curvature:
@@ -125,24 +130,32 @@ def _moved(model: Model, space: FlatSpace, direction: int, step: float) -> Model
     return Model(prior / prior.sum(), confusion, model.classes, model.annotators)
 
 
-def _halfspaces(
-    space: FlatSpace, model: Model, answers: Floats, curvature: Curvature | None, z: float
-) -> tuple[Floats, Floats]:
-    """Rows s with s @ c <= room: no entry below zero, no direction beyond `z` standard errors."""
+def _signs(space: FlatSpace, model: Model, answers: Floats, z: float) -> tuple[Floats, Floats]:
+    """Rows s and limits with s @ c <= limit: no entry below zero."""
     r = len(space.prior)
     room = entry_room(model, answers, z=z)[space.core]
-    sides = [-space.confusion.reshape(r, -1).T, -space.prior.T]
-    limits = [room.ravel(), model.prior]
-    known = space.information.copy()
-    known[: space.n_flat] = 0.0
-    information = np.diag(known) if curvature is None else curvature.information
+    sides = np.concatenate([-space.confusion.reshape(r, -1).T, -space.prior.T])
+    limits = np.concatenate([room.ravel(), model.prior])
+    matters = np.abs(sides).max(axis=1, initial=0.0) > 1e-12
+    return sides[matters], limits[matters]
+
+
+def _information(space: FlatSpace, curvature: Curvature | None) -> Floats:
+    """What the evidence knows of moves c, as c^T I c: pair counts nothing of the flat directions."""
+    if curvature is None:
+        known = space.information.copy()
+        known[: space.n_flat] = 0.0
+        return np.diag(known)
+    values, vectors = np.linalg.eigh(curvature.information)
+    return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
+
+
+def _rays(information: Floats, stream: np.random.Generator) -> Floats:
+    """Moves to try, (rays, directions): in all directions alike, and more where little is known."""
+    r = len(information)
     values, vectors = np.linalg.eigh(information)
-    use = values > 1e-12
-    sides += [vectors[:, use].T, -vectors[:, use].T]
-    limits += [z / np.sqrt(values[use])] * 2
-    sides_all, limits_all = np.concatenate(sides), np.concatenate(limits)
-    matters = np.abs(sides_all).max(axis=1) > 1e-12
-    return sides_all[matters], limits_all[matters]
+    loose = stream.standard_normal((_RAYS, r)) / np.sqrt(np.maximum(values, 0.0) + _TRACE) @ vectors.T
+    return np.concatenate([stream.standard_normal((_RAYS, r)), loose, np.eye(r), -np.eye(r)])
 
 
 def _furthest(goals: Floats, sides: Floats, room: Floats, rays: Floats) -> Floats:
@@ -158,7 +171,7 @@ def _furthest(goals: Floats, sides: Floats, room: Floats, rays: Floats) -> Float
             found = linprog(-goal, A_ub=sides[active], b_ub=room[active], bounds=(-_FAR, _FAR), method="highs")
             if found.status != 0:
                 break
-            points[g] = _shot(found.x[None], sides, room)[0]  # feasible, even should the cuts run out
+            points[g] = found.x
             over = sides @ found.x - room
             if over.max() <= 1e-9:
                 break
@@ -166,9 +179,11 @@ def _furthest(goals: Floats, sides: Floats, room: Floats, rays: Floats) -> Float
     return points
 
 
-def _shot(rays: Floats, sides: Floats, room: Floats) -> Floats:
-    """Each ray stretched to where it leaves the feasible set."""
+def _shot(rays: Floats, sides: Floats, room: Floats, information: Floats, z: float) -> Floats:
+    """Each ray stretched, or cut, to where it leaves the signs or the `z` standard errors."""
     reach = rays @ sides.T  # (rays, sides)
     with np.errstate(divide="ignore", invalid="ignore"):
-        most = np.where(reach > 1e-12, room / reach, np.inf).min(axis=1)
+        most = np.where(reach > 1e-12, room / reach, np.inf).min(axis=1, initial=np.inf)
+        known = z / np.sqrt(np.einsum("nr,rq,nq->n", rays, information, rays))
+    most = np.fmin(most, known)
     return np.asarray(rays * np.where(np.isfinite(most), most, 0.0)[:, None])

@@ -20,8 +20,8 @@ from covote.model import Model
 
 Floats = NDArray[np.float64]
 
-TIGHT, LOOSE = 0.1, 0.35
-"""Probabilities free by at most TIGHT are identified; by more than LOOSE, not identified."""
+TIGHT, TIGHT_SHIFT, LOOSE = 0.05, 0.1, 0.3
+"""Class shares free by at most TIGHT and answers by at most TIGHT_SHIFT are identified; by more than LOOSE, not."""
 
 STRANDED = 0.1
 """Share of the answers outside the largest component above which the crowd as a whole is not identified."""
@@ -145,9 +145,9 @@ def _broken(graph: Overlap, space: FlatSpace, model: Model) -> bool:
 def _evidence(found: Freedom, space: FlatSpace, model: Model, answers: Floats, *, broken: bool) -> Evidence:
     weight = answers[space.core]
     shift = float(np.average(found.shift, weights=weight)) if weight.sum() > 0 else 1.0
-    width = max(found.prior_width, shift)
-    verdict = Verdict.IDENTIFIED if width <= TIGHT else Verdict.WEAK
-    if broken or width > LOOSE:
+    tight = found.prior_width <= TIGHT and shift <= TIGHT_SHIFT
+    verdict = Verdict.IDENTIFIED if tight else Verdict.WEAK
+    if broken or max(found.prior_width, shift) > LOOSE:
         verdict = Verdict.NOT
     return Evidence(
         verdict,

@@ -59,7 +59,7 @@ def _theory(d: Diagnosis) -> list[str]:
     ]
     if best is not None:
         lines.append(
-            f"Theorem 1: nearest to its anchors is {best.annotator} (epsilon {best.epsilon:.2f}, worst class "
+            f"Theorem 1: anchors come nearest for {best.annotator} (epsilon {best.epsilon:.2f}, worst class "
             f"{best.worst_class}); the error bound is {best.error_bound:.3g}"
             + (", which says nothing (above 1.41)." if best.error_bound > 2**0.5 else ".")
         )
