@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-import numpy as np
-
-from covote.diagnosis.annotators import Kind
+from covote.diagnosis.findings_people import (
+    annotator_findings,
+    counted,
+    dependence_findings,
+    fit_findings,
+    label_findings,
+)
 from covote.diagnosis.identifiability import STRANDED, Evidence, Move, Verdict
 from covote.diagnosis.value import Diagnosis, Finding, Severity
 from covote.model import Model
 
 GOOD, NOTE, WARNING, CRITICAL = Severity.GOOD, Severity.NOTE, Severity.WARNING, Severity.CRITICAL
+
+WORTH_SAYING = 0.7
+"""A crowd worth less than this share of its votes is said so in the first line."""
 
 PULLED = 0.02
 """A fit that all answers together would move by more than this, and beyond its own range, sits in a flat valley."""
@@ -20,14 +26,25 @@ PULLED = 0.02
 
 def findings(d: Diagnosis, model: Model) -> tuple[Finding, ...]:
     """All findings, worst first."""
-    found = [*_overlap(d), *_identification(d, model), *_dependence(d), *_annotators(d), *_fit(d), *_labels(d)]
+    crowd = [*_overlap(d), *_identification(d, model)]
+    people = [*dependence_findings(d), *annotator_findings(d), *fit_findings(d), *label_findings(d)]
     order = (CRITICAL, WARNING, NOTE, GOOD)
-    return tuple(sorted(found, key=lambda f: order.index(f.severity)))
+    return tuple(sorted([*crowd, *people], key=lambda f: order.index(f.severity)))
 
 
 def explanation(d: Diagnosis) -> str:
-    """The verdict in one sentence."""
+    """The verdict in a sentence or two."""
+    dep = d.dependence
+    told = _identified(d)
+    if dep.effective_votes < WORTH_SAYING * dep.annotators:
+        told += f" But they are worth {dep.effective_votes:.1f} independent votes of {dep.annotators}."
+    return told
+
+
+def _identified(d: Diagnosis) -> str:
     i = d.identifiability
+    if i.broken:
+        return f"No model can be trusted as it stands: {i.broken}."
     evidence = i.from_answers or i.from_pairs
     source = "the answers" if i.from_answers else "the pair counts"
     free = (
@@ -126,7 +143,7 @@ def _pairs_alone(d: Diagnosis) -> Iterator[Finding]:
         yield Finding(
             NOTE,
             f"Pair counts alone leave the model {i.from_pairs.verdict.value}",
-            f"{_counted(i.flat_directions, 'flat direction', 'flat directions')}: the class shares can move by up to "
+            f"{counted(i.flat_directions, 'flat direction', 'flat directions')}: the class shares can move by up to "
             f"{i.from_pairs.prior_width:.2f} and "
             f"{100 * i.from_pairs.shift:.0f} % of an annotator's answers without any pair count changing. Most free: "
             f"{_moves(i.from_pairs.largest_moves[:3])}.",
@@ -153,6 +170,14 @@ def _verdict_finding(d: Diagnosis, evidence: Evidence, source: str) -> Finding:
             f"of an annotator's answers.",
             "Nothing to do.",
         )
+    if d.identifiability.broken:
+        told = d.identifiability.broken
+        return Finding(
+            CRITICAL,
+            f"Not identified by {source}",
+            f"{told[0].upper()}{told[1:]}.",
+            "See what `covote plan` proposes; true labels for some items of every part settle it, too (gold=...).",
+        )
     severity = WARNING if evidence.verdict is Verdict.WEAK else CRITICAL
     return Finding(
         severity,
@@ -171,139 +196,3 @@ def _moves(moves: tuple[Move, ...], *, sign: bool = False) -> str:
         what = f"share of class {m.klass}" if m.annotator is None else f"{m.annotator} saying {m.label} for {m.klass}"
         texts.append(f"{what} ({size})")
     return ", ".join(texts) if texts else "nothing"
-
-
-def _dependence(d: Diagnosis) -> Iterator[Finding]:
-    dep = d.dependence
-    for group in dep.groups:
-        size = len(group.annotators)
-        yield Finding(
-            WARNING,
-            f"{size} annotators answer like one another",
-            f"{_names(group.annotators)}: their errors go together with correlation {group.correlation:.2f}, so they "
-            f"are worth {group.effective_votes:.1f} independent votes.",
-            "Count them as one source: keep the best, or replace them by annotators who work apart."
-            + ("" if dep.given_truth else " A few true labels tell whether they copy each other or are simply right."),
-        )
-    if dep.alarms and dep.unexplained:
-        yield Finding(
-            NOTE,
-            "Some pairs agree more than the model explains",
-            f"{dep.unexplained} of {dep.tested} pairs tested, outside any group.",
-            "Often a sign that some items are harder than others, which makes confidences too high.",
-        )
-    if dep.tested and not dep.alarms:
-        yield Finding(
-            GOOD,
-            "No sign of copying",
-            f"None of {dep.tested} pairs agrees more than independent annotators would.",
-            "Nothing to do.",
-        )
-
-
-def _annotators(d: Diagnosis) -> Iterator[Finding]:
-    told = [
-        (
-            Kind.CONTRARY,
-            WARNING,
-            "worse than random",
-            "Ask them what they understood; their answers are read backwards.",
-        ),
-        (Kind.RANDOM, WARNING, "no better than random", "Stop assigning items to them."),
-    ]
-    answers = max(d.overlap.answers, 1e-300)
-    against = sum(r.answers for r in d.annotators if r.skill.value < 0) / answers
-    if against > 0.5:
-        yield Finding(
-            CRITICAL,
-            "The names of the classes are in doubt",
-            f"{100 * against:.0f} % of the answers come from annotators whose label and class mostly differ. Which "
-            f"class is called what rests on the few who seem to know.",
-            "Give the true labels of a few items of each class (gold=...): that fixes the names.",
-        )
-    for kind, severity, words, advice in told:
-        rows = [r for r in d.annotators if r.kind is kind]
-        if rows:
-            share = 100 * sum(r.answers for r in rows) / answers
-            names = _names(tuple(r.annotator for r in sorted(rows, key=lambda r: -r.answers)))
-            yield Finding(
-                severity if share >= 1 else NOTE,
-                f"{_counted(len(rows), 'annotator is', 'annotators are')} {words}",
-                f"{names}: {share:.1f} % of the answers.",
-                advice,
-            )
-    stuck = [r for r in d.annotators if r.one_label is not None]
-    if stuck:
-        yield Finding(
-            NOTE,
-            f"{_counted(len(stuck), 'annotator always gives', 'annotators always give')} the same label",
-            ", ".join(f"{r.annotator}: {r.one_label} ({r.answers} times)" for r in stuck[:5])
-            + ("..." if stuck[5:] else ""),
-            "Their answers tell nothing about the class; check whether they saw the other choices.",
-        )
-    thin = [r for r in d.annotators if r.kind is Kind.THIN]
-    if len(thin) > len(d.annotators) / 4:
-        yield Finding(
-            NOTE,
-            "Many annotators gave few answers",
-            f"{len(thin)} of {len(d.annotators)} gave fewer than ten.",
-            "Little is known of them; give more items to fewer annotators.",
-        )
-
-
-def _fit(d: Diagnosis) -> Iterator[Finding]:
-    if d.model_fit is None:
-        return
-    for rival in ("one-coin", "majority vote"):
-        other = d.model_fit.of(rival)
-        if other.behind < 2 * other.behind_error:
-            yield Finding(
-                NOTE,
-                f"A confusion matrix each does no better than {rival}",
-                f"On {d.model_fit.answers} held-out answers it gains {other.behind:+.4f} nats an answer (error "
-                f"{other.behind_error:.4f}).",
-                "There are few answers per annotator: shrink more, or use the simpler model.",
-            )
-            return
-    coin = d.model_fit.of("one-coin")
-    yield Finding(
-        GOOD,
-        "A confusion matrix for each annotator pays",
-        f"On {d.model_fit.answers} held-out answers it beats one accuracy each by {coin.behind:.3f} nats an answer and "
-        f"majority vote by {d.model_fit.of('majority vote').behind:.3f}.",
-        "Nothing to do.",
-    )
-
-
-def _labels(d: Diagnosis) -> Iterator[Finding]:
-    if d.labels is None:
-        return
-    q = d.labels
-    ends = "" if q.low is None else f" (between {100 * q.low:.1f} and {100 * (q.high or 0):.1f} %)"
-    text = f"If the model is right, {100 * q.expected_error:.1f} % of the labels are wrong{ends}."
-    if q.true_error is None:
-        yield Finding(NOTE, "Expected error", text, "Check a few labels by hand, the least certain first.")
-        return
-    text += f" Against the truth of {q.items_with_truth} items it is {100 * q.true_error:.1f} %."
-    if q.renamed_error is not None and q.renamed_error < q.true_error - 0.05:
-        yield Finding(
-            CRITICAL,
-            "The classes are found but misnamed",
-            f"{text} With the classes renamed it would be {100 * q.renamed_error:.1f} %.",
-            "Pass the true labels of a few items to the fit (gold=...).",
-        )
-        return
-    spread = 2 * np.sqrt(max(q.true_error * (1 - q.true_error), 1e-4) / q.items_with_truth)
-    fair = q.true_error <= max(q.expected_error, q.high or 0.0) + spread
-    advice = (
-        "Nothing to do." if fair else "The model is too sure of itself: items differ in difficulty, or votes depend."
-    )
-    yield Finding(GOOD if fair else WARNING, "Error of the labels", text, advice)
-
-
-def _counted(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
-
-
-def _names(names: tuple[Any, ...], most: int = 8) -> str:
-    return ", ".join(map(str, names[:most])) + (f" and {len(names) - most} more" if len(names) > most else "")

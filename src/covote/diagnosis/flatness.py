@@ -22,7 +22,7 @@ Ints = NDArray[np.int64]
 FLAT = 1e-6
 """Scaled eigenvalues of J^T J below this count as zero (rounding leaves some 1e-8)."""
 
-MOST_PARAMETERS = 2400
+MOST_PARAMETERS = 1600
 """The joint analysis takes the annotators who share most items, as many as keep it to this many parameters."""
 
 MOST_DIRECTIONS = 60

@@ -82,6 +82,7 @@ class Identifiability:
     singular_values: tuple[float, ...]  # smallest ones of the scaled Jacobian of (A, d) -> {R_ml}
     flat_directions: int
     unavoidable: int  # K(K-1)/2: what pair counts leave open in any crowd, up to the signs
+    broken: str  # why the crowd cannot be identified as it is, however many answers it gives; else empty
     from_pairs: Evidence
     from_answers: Evidence | None  # all answers of an item taken together; None when only counts are known
     pull_prior: float | None  # how far the answers would move the prior along the flat directions
@@ -115,8 +116,9 @@ def identifiability(
         singular_values=tuple(space.singular_values.tolist()),
         flat_directions=space.n_flat,
         unavoidable=K * (K - 1) // 2,
-        from_pairs=_evidence(pairs, space, model, answers, broken=broken),
-        from_answers=None if joint is None else _evidence(joint, space, model, answers, broken=broken),
+        broken=broken,
+        from_pairs=_evidence(pairs, space, model, answers, broken=bool(broken)),
+        from_answers=None if joint is None else _evidence(joint, space, model, answers, broken=bool(broken)),
         pull_prior=None if curve is None else float(np.abs(curve.pull @ space.prior).max()),
         pull=() if curve is None else _pulled(curve, space, model, answers),
         mixing=_mixing(pairs, space, model),
@@ -135,11 +137,20 @@ def _within(counts: PairCounts, graph: Overlap) -> PairCounts:
     return counts.kept(inside[counts.first])
 
 
-def _broken(graph: Overlap, space: FlatSpace, model: Model) -> bool:
-    """Whether no amount of answers in this pattern would identify the model, or the fit has lost a class."""
+def _broken(graph: Overlap, space: FlatSpace, model: Model) -> str:
+    """Why no amount of answers in this pattern would identify the model, or that the fit lost a class; else empty."""
     apart = sum(c.answers for c in graph.components[1:]) / max(graph.answers, 1e-300)
-    lost = model.prior.min() * max(graph.items, 1) < 1
-    return bool(apart > STRANDED or graph.bipartite or lost or len(space.core) < 3)
+    if graph.annotators < 3:
+        return f"{graph.annotators} annotators can disagree, and nobody can say who is right"
+    if apart > STRANDED:
+        return f"{100 * apart:.0f} % of the answers come from annotators who share no item with the rest"
+    if graph.bipartite:
+        return "the annotators form two camps, and no two of the same camp share an item"
+    if len(space.core) < 3:
+        return "fewer than three annotators share items"
+    if model.prior.min() * max(graph.items, 1) < 1:
+        return "the fit leaves a class without items"
+    return ""
 
 
 def _evidence(found: Freedom, space: FlatSpace, model: Model, answers: Floats, *, broken: bool) -> Evidence:
