@@ -314,3 +314,13 @@ def test_the_command_says_what_is_missing(capsys, tmp_path):
     code, _, err = call(capsys, "diagnose", tmp_path / "none.csv")
     assert code == 2
     assert err.startswith("Error: ")
+
+
+def test_the_documentation_runs():
+    import doctest
+    from pathlib import Path
+
+    page = Path(__file__).parent.parent / "docs" / "trust.md"
+    outcome = doctest.testfile(str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert outcome.attempted > 20
+    assert outcome.failed == 0
