@@ -56,7 +56,7 @@ def estimators(only=None):
     """Fresh estimators by name: the default first, then every method, then the two references."""
     made = {"auto": Auto(), **{name: METHODS[name] for name in METHODS if name != "auto"}}
     made[SMOOTHED] = MajorityVote()
-    made[PLAIN] = DawidSkene(init="majority", smoothing=1e-6, diagonal=0.0, max_iter=5000)
+    made[PLAIN] = DawidSkene(init="majority", smoothing=1e-6, diagonal=0.0)
     return {name: one for name, one in made.items() if only is None or name in only}
 
 

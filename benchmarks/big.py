@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import tempfile
 import time
 from pathlib import Path
@@ -72,42 +73,61 @@ JOBS = {
 }
 
 
-def long_file(items, times=1, jobs=tuple(JOBS), shuffled=True, folder=None):
-    """All measurements on one long file of five answers an item, 1000 annotators, 4 classes."""
-    crowd = Crowd(items, shuffled=shuffled)
-    with tempfile.TemporaryDirectory(prefix="covote-bench-", dir=folder) as place:
-        source = str(crowd.write(Path(place) / "votes.parquet"))
-        votes = str(Path(place) / "majority.parquet")
-        runs = [best_child(times, "benchmarks.big:majority_vote", source=source, target=votes, query=q) for q in VOTES]
-        out = {"labels": crowd.labels, "majority vote": min(runs, key=lambda r: r["seconds"])}
-        out["majority vote"]["accuracy"] = crowd.accuracy(Path(votes))
+VOTE = "majority vote"
+
+
+def long_file(items, times=1, jobs=(VOTE, *JOBS), before=None, save=lambda _: None):
+    """Measurements on one long file of five answers an item, 1000 annotators, 4 classes; `save` gets what is known."""
+    crowd = Crowd(items)
+    out = {**(before or {}), "labels": crowd.labels}
+    with kept_or_temporary() as place:
+        source = place / f"votes-{crowd.labels}.parquet"
+        if not source.exists():
+            crowd.write(source)
         for name in jobs:
-            target = str(Path(place) / name)
-            out[name] = best_child(
-                1 if name == OUT_OF_CORE else times,
-                "benchmarks.big:aggregate",
-                source=source,
-                folder=target,
-                options=JOBS[name],
-            )
-            out[name]["accuracy"] = crowd.accuracy(Path(target) / "labels.parquet")
-        if OUT_OF_CORE in jobs:
-            out["labels that differ"] = _differences(Path(place) / MULTISPA, Path(place) / OUT_OF_CORE)
+            target = place / f"{name} {crowd.labels}"
+            target.mkdir(exist_ok=True)
+            out[name] = _vote(source, target, times) if name == VOTE else _job(name, source, target, times)
+            out[name]["accuracy"] = crowd.accuracy(target / "labels.parquet")
+            save(out)
+        one, other = (place / f"{name} {crowd.labels}" / "labels.parquet" for name in (MULTISPA, OUT_OF_CORE))
+        if one.exists() and other.exists():
+            out["labels that differ"] = _differences(one, other)
     return out
 
 
+@contextlib.contextmanager
+def kept_or_temporary():
+    """The folder COVOTE_BENCH_FOLDER, which is kept so that a long run can be done in pieces, or a temporary one."""
+    kept = os.environ.get("COVOTE_BENCH_FOLDER")
+    if kept:
+        Path(kept).mkdir(exist_ok=True)
+        yield Path(kept)
+    else:
+        with tempfile.TemporaryDirectory(prefix="covote-bench-") as folder:
+            yield Path(folder)
+
+
+def _vote(source, target, times):
+    arguments = {"source": str(source), "target": str(target / "labels.parquet")}
+    runs = [best_child(times, "benchmarks.big:majority_vote", **arguments, query=query) for query in VOTES]
+    return min(runs, key=lambda run: run["seconds"])
+
+
+def _job(name, source, target, times):
+    arguments = {"source": str(source), "folder": str(target), "options": JOBS[name]}
+    return best_child(1 if name == OUT_OF_CORE else times, "benchmarks.big:aggregate", **arguments)
+
+
 def _differences(one, other):
-    query = (
-        f"SELECT count(*) FROM '{one}/labels.parquet' a FULL JOIN '{other}/labels.parquet' b USING (item) "
-        "WHERE a.label IS DISTINCT FROM b.label"
-    )
+    query = f"SELECT count(*) FROM '{one}' a FULL JOIN '{other}' b USING (item) WHERE a.label IS DISTINCT FROM b.label"
     with duckdb.connect() as con:
         return int(con.execute(query).fetchone()[0])
 
 
-def wide(items=10_000_000, annotators=9, times=3, folder=None):
+def wide(items=10_000_000, annotators=9, times=3):
     """A row an item, a column a judge: ours against DuckDB's group-by over the columns."""
-    with tempfile.TemporaryDirectory(prefix="covote-bench-", dir=folder) as place:
+    with tempfile.TemporaryDirectory(prefix="covote-bench-") as place:
         source = str(wide_file(Path(place) / "wide.parquet", items, annotators))
         columns = [f"judge{a}" for a in range(annotators)]
         out = {"group by": best_child(times, "benchmarks.big:group_by", source=source, columns=columns)}

@@ -54,8 +54,9 @@ class Layout:
 
     def changes(self, directions: Floats) -> tuple[Floats, Floats]:
         """Coordinates (total, directions) -> changes of the confusions and of the prior, directions first."""
-        basis = tangent_basis(self.n_classes)
-        inner = directions[: self.n_core * self.own].T.reshape(-1, self.n_core, self.n_classes - 1, self.n_classes)
+        basis, number = tangent_basis(self.n_classes), directions.shape[1]
+        shape = (number, self.n_core, self.n_classes - 1, self.n_classes)
+        inner = directions[: self.n_core * self.own].T.reshape(shape)
         return np.einsum("ir,dmrk->dmik", basis, inner), directions[self.n_core * self.own :].T @ basis.T
 
 
@@ -188,8 +189,9 @@ def _scaled(gram: Floats, scale: tuple[Floats, Floats], layout: Layout) -> Float
 
 def _times(scale: tuple[Floats, Floats], matrix: Floats, layout: Layout) -> Floats:
     inner = layout.n_core * layout.own
-    body = scale[0] @ matrix[:inner].reshape(layout.n_core, layout.own, -1)
-    return np.concatenate([body.reshape(inner, -1), scale[1] @ matrix[inner:]])
+    width = matrix.shape[1]  # written out: an empty crowd has no size to infer it from
+    body = scale[0] @ matrix[:inner].reshape(layout.n_core, layout.own, width)
+    return np.concatenate([body.reshape(inner, width), scale[1] @ matrix[inner:]])
 
 
 def _smallest(matrix: Floats, number: int) -> tuple[Floats, Floats]:

@@ -124,7 +124,7 @@ def label_plan(posterior: Lazy, favour: NDArray[np.int64]) -> Lazy:
     shown = [nw.when(nw.col("rank") == rank_of[k]).then(nw.col(f"p{k}")).otherwise(nw.lit(0.0)) for k in classes]
     steps = [
         [nw.max_horizontal(*(f"p{k}" for k in classes)).alias("best")],
-        [nw.min_horizontal(*ranks).cast(nw.Int64).alias("rank")],
+        [nw.min_horizontal(*ranks).cast(nw.Int32).alias("rank")],
         [nw.sum_horizontal(*shown).alias("confidence")],
     ]
     return row_by_row(posterior, lambda frame: _after(frame, steps))
