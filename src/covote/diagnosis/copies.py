@@ -30,6 +30,10 @@ Group = tuple[int, ...]
 MATERIAL = 0.1
 """Error correlations below this are not worth a word, however significant."""
 
+ECHO = 0.4
+"""Once a group counts as one vote, which is a little too few, its members seem to agree with outsiders too: by less
+than this share of the correlation within the group, it is no sign of anything."""
+
 _MOST_CLUSTERED, _MOST_GROUPS, _ANSWERS_READ = 300, 4, 1_000_000
 _SETTLE = 10.0  # shared items at which a pair's agreement counts half in the clustering
 
@@ -161,12 +165,35 @@ def _reading(engine: Engine, pairs: PairCounts, model: Model, null: Null | None,
     vote = np.ones(pairs.n_annotators)
     label = np.full(pairs.n_annotators, -1)
     for g, group in enumerate(groups):
-        vote[list(group)], label[list(group)] = 1 / len(group), g
+        vote[list(group)], label[list(group)] = 1 / _present(pairs, group), g
     fitted = weighted_fit(engine, vote) if groups else model
     found = pair_tests(pairs, fitted, null)
     inside = (label[pairs.first] >= 0) & (label[pairs.first] == label[pairs.second])
-    open_pairs = found.alarming(LEVEL) & (found.correlation >= MATERIAL) & ~inside
+    open_pairs = found.alarming(LEVEL) & (found.correlation >= _worth_a_word(found, label, len(groups))) & ~inside
     return Reading(groups, fitted, found, int(open_pairs.sum()))
+
+
+def _present(pairs: PairCounts, group: Group) -> Floats:
+    """Members of the group, on average, among the answers to an item that a member answered: (members,)."""
+    inside = np.isin(pairs.first, group) & np.isin(pairs.second, group)
+    met = np.zeros(pairs.n_annotators)
+    for end in (pairs.first[inside], pairs.second[inside]):
+        np.add.at(met, end, pairs.shared[inside])
+    answers = pairs.label_counts.sum(axis=1)
+    members = list(group)
+    return np.asarray(1 + met[members] / np.maximum(answers[members], 1e-300))
+
+
+def _worth_a_word(found: PairTests, label: NDArray[np.int64], n_groups: int) -> Floats:
+    """The correlation from which a pair counts, (pairs,): more for pairs that touch a group, given by its own."""
+    first, second = label[found.counts.first], label[found.counts.second]
+    least = np.full(len(first), MATERIAL)
+    for g in range(n_groups):
+        inside = (first == g) & (second == g)
+        echo = ECHO * float(found.correlation[inside].mean()) if inside.any() else 0.0
+        touched = (first == g) | (second == g)
+        least[touched] = np.maximum(least[touched], echo)
+    return least
 
 
 def weighted_fit(engine: Engine, vote: Floats, *, max_iter: int = 60, tol: float = 1e-5) -> Model:
