@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from covote.annotations import load
+from covote.annotations import Annotations, Vocabulary, load
+from covote.annotations.distinct_rows import RepeatedRows
 from covote.errors import ColumnError, InputError
 
 WIDE = {"doc": ["d1", "d2", "d3", "d4"], "ann": ["yes", "no", "", "no"], "bob": ["no", "", "", "yes"], "eve": [""] * 4}
@@ -188,3 +189,49 @@ def test_long_and_wide_forms_agree():
     long = load([(i, m, int(x)) for (i, m), x in np.ndenumerate(matrix) if x >= 0], duplicates="error").annotations
     wide = load(matrix).annotations
     assert answers_of(long) == answers_of(wide)
+
+
+@pytest.mark.parametrize("kind", ["matrix", "pandas", "polars", "parquet of numbers", "parquet of texts"])
+def test_long_wide_tables_are_read_by_their_distinct_rows(kind, tmp_path):
+    """Whatever the route, offsets and answers are those of the triples."""
+    rng = np.random.default_rng(3)
+    matrix = rng.integers(-1, 3, (20_000, 5))
+    matrix[:, 4] = 7  # labels with gaps between them
+    row, column = np.nonzero(matrix >= 0)
+    expected = Annotations.from_codes(
+        row, column, np.array([0, 1, 2, 0, 0, 0, 0, 3])[matrix[row, column]], items=Vocabulary(np.arange(20_000))
+    )
+    ids = rng.permutation(20_000)
+    texts = np.where(matrix < 0, "", matrix.astype(str))
+    names = [f"j{m}" for m in range(5)]
+    numbers = {"item": ids} | {n: pa.array(matrix[:, m], mask=matrix[:, m] < 0) for m, n in enumerate(names)}
+    words = {"item": ids} | dict(zip(names, texts.T.tolist(), strict=True))
+    if kind.startswith("parquet"):
+        pa.parquet.write_table(pa.table(numbers if kind.endswith("numbers") else words), tmp_path / "a.parquet")
+    tables = {
+        "matrix": lambda: matrix,
+        "pandas": lambda: pd.DataFrame(words),
+        "polars": lambda: pl.from_arrow(pa.table(numbers)),
+    }
+    a = load(tables.get(kind, lambda: tmp_path / "a.parquet")(), shape="wide").annotations
+    assert isinstance(a, RepeatedRows)
+    assert a.distinct.n_items <= 4**4
+    assert a.n_items == 20_000
+    assert a.n_labels == expected.n_labels == len(a.answer)
+    np.testing.assert_array_equal(a.offsets, expected.offsets)
+    np.testing.assert_array_equal(a.answer, expected.answer)
+    assert a.items.to_list() == (list(range(20_000)) if kind == "matrix" else ids.tolist())
+    assert [str(c) for c in a.classes] == ["0", "1", "2", "7"]
+
+
+def test_repeated_items_and_rows_without_an_item_are_settled_as_ever(tmp_path):
+    """Distinct rows are given up where a row is not an item."""
+    table = pd.DataFrame(
+        {"item": [1, 1, *range(2, 20_000)], "ann": [0, None, *[1] * 19_998], "bob": [None, *[1] * 19_999]}
+    )
+    pa.parquet.write_table(pa.Table.from_pandas(table), tmp_path / "a.parquet")
+    for source in (table, tmp_path / "a.parquet"):
+        a = load(source, shape="wide").annotations
+        assert a.n_items == 19_999
+        assert a.n_labels == 2 * 19_998 + 1 + 1
+        assert a.offsets[:2].tolist() == [0, 2]

@@ -12,6 +12,7 @@ import numpy as np
 from covote.annotations import frames
 from covote.annotations.arrays import encode_matrix, encode_triples
 from covote.annotations.columns import Long, Wide, check_choice, choose
+from covote.annotations.distinct_rows import DistinctRows
 from covote.annotations.encode import Coded
 from covote.annotations.native import IntArray, take, to_list
 from covote.annotations.repeats import POLICIES, annotations_from
@@ -186,11 +187,16 @@ class _Reader:
         return Loaded(_answered(found), kind, names, labels)
 
     def _wide(
-        self, items: Coded, cells: Sequence[Coded], annotators: Any, kind: str, names: tuple[str, str, str]
+        self,
+        items: Coded,
+        cells: Sequence[Coded] | DistinctRows,
+        annotators: Any,
+        kind: str,
+        names: tuple[str, str, str],
     ) -> Loaded:
         found = annotations_from_wide(items, cells, annotators, duplicates=self.duplicates, classes=self.classes)
-        labels = cells[0].values if cells else None
-        return Loaded(_answered(found), kind, names, labels)
+        columns = cells.cells if isinstance(cells, DistinctRows) else cells
+        return Loaded(_answered(found), kind, names, columns[0].values if columns else None)
 
 
 def _answered(annotations: Annotations) -> Annotations:

@@ -100,8 +100,8 @@ def fetch_in_order(
     source: Source, columns: Sequence[Column], lists: dict[str, StoredColumn], condition: str
 ) -> list[Coded]:
     """Codes of columns that are integers or have few values, without a join, so that rows keep their order."""
-    spans = _spans(source, [column for column in columns if column.name not in lists], condition)
-    parts = [_expression(source, c, lists.get(c.name), spans.get(c.name, (0, 0))) for c in columns]
+    spans = spans_of(source, [column for column in columns if column.name not in lists], condition)
+    parts = [code_of(source, c, lists.get(c.name), spans.get(c.name, (0, 0))) for c in columns]
     query = ", ".join(f"{part} AS c{position}" for position, part in enumerate(parts))
     arrays = source.con.execute(f"SELECT {query} FROM source WHERE {condition}").fetchnumpy()  # noqa: S608
     out = []
@@ -114,23 +114,29 @@ def fetch_in_order(
     return out
 
 
-def _expression(source: Source, column: Column, values: StoredColumn | None, span: tuple[int, int]) -> str:
-    """SQL for small integers that stand for the values of a column; -1 where a label is missing."""
+def code_of(
+    source: Source, column: Column, values: StoredColumn | None, span: tuple[int, int], missing: int = NO_CODE
+) -> str:
+    """SQL for small integers that stand for the values of a column; `missing` where there is no label."""
     if values is not None:
         name = f"list_{values.table}"
         source.con.execute(f"SET VARIABLE {name} = (SELECT list(value ORDER BY code) FROM {values.table})")  # noqa: S608
-        size = "TINYINT" if len(values) < 2**7 else "SMALLINT" if len(values) < 2**15 else "INTEGER"
-        return f"coalesce(list_position(getvariable('{name}'), {column.sql}) - 1, -1)::{size}"
+        place = f"coalesce(list_position(getvariable('{name}'), {column.sql}) - 1, {missing})"
+        return f"{place}::{_smallest(len(values))}"
     low, high = span
     if high - low >= 2**31:
         return column.sql
     wide = "UBIGINT" if column.type == "UBIGINT" else "BIGINT"
     shifted = f"({column.sql}::{wide} - {low}::{wide})::BIGINT"
-    size = "TINYINT" if high - low < 2**7 else "SMALLINT" if high - low < 2**15 else "INTEGER"
-    return f"coalesce({shifted}, -1)::{size}"
+    return f"coalesce({shifted}, {missing})::{_smallest(high - low + 1)}"
 
 
-def _spans(source: Source, columns: Sequence[Column], condition: str) -> dict[str, tuple[int, int]]:
+def _smallest(codes: int) -> str:
+    """The SQL type that holds so many codes, and their number itself."""
+    return "TINYINT" if codes < 2**7 else "SMALLINT" if codes < 2**15 else "INTEGER"
+
+
+def spans_of(source: Source, columns: Sequence[Column], condition: str) -> dict[str, tuple[int, int]]:
     """Least and greatest value of integer columns."""
     if not columns:
         return {}
@@ -142,17 +148,26 @@ def _spans(source: Source, columns: Sequence[Column], condition: str) -> dict[st
 def _from_shifted(array: Any, column: Column, span: tuple[int, int]) -> Coded:
     """Integers less the least of them (-1: missing), or as they are when their range is vast -> codes."""
     low, high = span
-    dtype = np.dtype(_INTEGERS.get(column.type, np.bool_))
     if high - low >= 2**31:
         absent = np.ma.getmaskarray(array)
         coded = encode_integers(np.ma.getdata(array))
         return coded if not absent.any() else Coded(np.where(absent, NO_CODE, coded.codes), coded.values).compact()
     if column.role == "label" and high - low < 2**20:  # labels are sorted later, so their range will do
-        return Coded(array, _add(np.arange(high - low + 1), low, dtype)).compact()
+        return Coded(array, integers_of(column, span)).compact()
     coded = encode_integers(array)
     if len(coded.values) and coded.values.min() < 0:
         coded = coded.keep(coded.values >= 0)
-    return Coded(coded.codes, _add(coded.values, low, dtype))
+    return Coded(coded.codes, _add(coded.values, low, _dtype(column)))
+
+
+def integers_of(column: Column, span: tuple[int, int]) -> NDArray[Any]:
+    """All integers from the least to the greatest, in the type of the column."""
+    low, high = span
+    return _add(np.arange(high - low + 1), low, _dtype(column))
+
+
+def _dtype(column: Column) -> np.dtype[Any]:
+    return np.dtype(_INTEGERS.get(column.type, np.bool_))
 
 
 def _add(shifted: IntArray, low: int, dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -7,16 +7,26 @@ from collections.abc import Sequence
 import numpy as np
 
 from covote.annotations.columns import Wide
+from covote.annotations.distinct_rows import DistinctRows, can_pack, strides, unpack
 from covote.annotations.encode import Coded
 from covote.annotations.native import IntArray, to_list
 from covote.annotations.source import Source, fetch_join
-from covote.annotations.sql import Column, columns_of, distinct, fetch_in_order, is_integer
+from covote.annotations.sql import (
+    Column,
+    code_of,
+    columns_of,
+    distinct,
+    fetch_in_order,
+    integers_of,
+    is_integer,
+    spans_of,
+)
 from covote.annotations.stored import StoredColumn, new_table
 from covote.annotations.wide import SMALL, check_cells
 
 
-def encode_wide(source: Source, wide: Wide) -> tuple[Coded, list[Coded]]:
-    """Items of the rows, and the label codes of each annotator's column."""
+def encode_wide(source: Source, wide: Wide) -> tuple[Coded, list[Coded] | DistinctRows]:
+    """Items of the rows, and the label codes of each annotator's column, of distinct rows where these are few."""
     names = [name for name in (wide.item, *wide.annotators) if name is not None]
     columns = columns_of(
         source, names, ["item"] * (len(names) - len(wide.annotators)) + ["label"] * len(wide.annotators)
@@ -25,13 +35,32 @@ def encode_wide(source: Source, wide: Wide) -> tuple[Coded, list[Coded]]:
     if not wide.sure:
         _check_sample(source, cells)
     lists = {c.name: StoredColumn(source.con, t, json_text=c.json_text) for c, t in _cell_labels(source, cells).items()}
-    coded = fetch_in_order(source, cells, lists, "true")
+    rows = _fetch_packed(source, cells, lists)
+    coded = fetch_in_order(source, cells, lists, "true") if rows is None else rows.cells
     if not wide.sure:
         check_cells([to_list(column.values) for column in coded], wide.annotators)
     if wide.item is None:
-        rows = np.arange(len(coded[0].codes))
-        return Coded(rows, rows), coded
-    return _encode_items(source, columns[0]), coded
+        numbers = np.arange(len(coded[0].codes if rows is None else rows.index))
+        items = Coded(numbers, numbers)
+    else:
+        items = _encode_items(source, columns[0])
+    return items, coded if rows is None else rows
+
+
+def _fetch_packed(source: Source, cells: Sequence[Column], lists: dict[str, StoredColumn]) -> DistinctRows | None:
+    """The distinct rows, read as one integer a row; None where there may be too many."""
+    spans = spans_of(source, [column for column in cells if column.name not in lists], "true")
+    sizes = [len(lists[c.name]) if c.name in lists else spans[c.name][1] - spans[c.name][0] + 1 for c in cells]
+    if not can_pack(sizes):
+        return None
+    codes = [
+        code_of(source, c, lists.get(c.name), spans.get(c.name, (0, 0)), missing=size)
+        for c, size in zip(cells, sizes, strict=True)
+    ]
+    packed = " + ".join(f"{code}::INTEGER * {stride}" for code, stride in zip(codes, strides(sizes), strict=True))
+    array = source.con.execute(f"SELECT ({packed})::INTEGER AS packed FROM source").fetchnumpy()["packed"]  # noqa: S608
+    values = [lists[c.name] if c.name in lists else integers_of(c, spans[c.name]) for c in cells]
+    return unpack(array, values)
 
 
 def _check_sample(source: Source, cells: Sequence[Column]) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from covote.annotations.classes import order_classes
+from covote.annotations.distinct_rows import DistinctRows, RepeatedRows, pack_cells
 from covote.annotations.encode import Coded
 from covote.annotations.native import IntArray, to_list
 from covote.annotations.repeats import lost_id, settle
@@ -23,7 +25,12 @@ SMALL = 100
 
 
 def annotations_from_wide(
-    items: Coded, cells: Sequence[Coded], annotators: Any, *, duplicates: str, classes: Iterable[Hashable] | None
+    items: Coded,
+    cells: Sequence[Coded] | DistinctRows,
+    annotators: Any,
+    *,
+    duplicates: str,
+    classes: Iterable[Hashable] | None,
 ) -> Annotations:
     """One coded column an annotator -> Annotations; items and annotators without answers keep their place.
 
@@ -32,6 +39,18 @@ def annotations_from_wide(
     >>> a.offsets.tolist(), a.n_labels
     ([0, 1, 1], 1)
     """
+    encode = partial(_from_columns, annotators=annotators, duplicates=duplicates, classes=classes)
+    rows = pack_cells(cells) if isinstance(cells, Sequence) else cells
+    whole = len(items.values) == len(items.codes) and bool((items.codes >= 0).all())  # a row an item
+    if rows is None or not whole:
+        return encode(items, cells if isinstance(cells, Sequence) else cells.all_cells())
+    numbers = np.arange(len(rows.cells[0].codes))
+    return RepeatedRows(encode(Coded(numbers, numbers), rows.cells), rows.index, Vocabulary(items.values))
+
+
+def _from_columns(
+    items: Coded, cells: Sequence[Coded], *, annotators: Any, duplicates: str, classes: Iterable[Hashable] | None
+) -> Annotations:
     merged = _merge([to_list(column.values) for column in cells])
     ordered = order_classes(Coded(np.arange(len(merged)), list(merged.values())), classes)
     code_of = dict(zip(merged, ordered.codes.tolist(), strict=True))

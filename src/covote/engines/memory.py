@@ -65,15 +65,16 @@ class MemoryEngine:
     def _distinct(self) -> Pass:
         """The answers that every pass reads: one item for each pattern where that pays, else all items."""
         threads = self.threads or os.cpu_count() or 1
-        small = is_small(self.annotations)
-        if self._patterns is None:
-            return Pass(self.annotations, self.weight, self.gold, threads, small)
         found = self._patterns
+        if found is None:
+            return Pass(self.annotations, self.weight, self.gold, threads, is_small(self.annotations))
+        small = is_small(found.annotations)
         return Pass(found.annotations, found.weight(self.weight), found.gold, threads, small)
 
     def _spread(self, values: NDArray[Any]) -> NDArray[Any]:
         """Values of the items that passes read -> values of all items."""
-        return values if self._patterns is None else values[self._patterns.index]
+        # "clip" spares the copy that take makes to check every index
+        return values if self._patterns is None else values.take(self._patterns.index, axis=0, mode="clip")
 
     def pair_counts(self, max_partners: int | None = None) -> PairCounts:
         """Blocks of all pairs that share items, or of the `max_partners` largest overlaps of each annotator."""

@@ -12,6 +12,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from covote.annotations.distinct_rows import RepeatedRows
 from covote.annotations.value import Annotations, Vocabulary
 
 Floats = NDArray[np.float64]
@@ -52,6 +53,9 @@ def find_patterns(annotations: Annotations, gold: NDArray[np.int64] | None, thre
     n = annotations.n_items
     if n < 2 * PAYS:
         return None
+    if isinstance(annotations, RepeatedRows) and gold is None:  # the reader of a wide table has found them
+        pays = annotations.distinct.n_items * PAYS <= n
+        return Patterns(annotations.distinct, None, annotations.index) if pays else None
     stride = max(n // SAMPLE, 1)
     if stride > 1 and _number(annotations, gold, (0, n, stride)) is None:
         return None
