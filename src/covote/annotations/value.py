@@ -15,7 +15,7 @@ from covote.errors import InputError
 NO_CODE = -1
 """The code of a value that a vocabulary does not hold."""
 
-BLOCK = 2**20
+BLOCK = 2**16
 """Rows handled at a time where whole columns of intermediate results would cost memory."""
 
 
