@@ -4,7 +4,8 @@
 2. One member of the family is fitted, from votes or, where pair counts identify the crowd, from co-occurrences; pairs
    of annotators that agree beyond it count for less from here on.
 3. Every member is fitted on from there, with items that may mislead, and scored by answers it was not shown.
-4. The posteriors are softened and averaged, members that predict held-out answers better weighing more.
+4. The posteriors are softened, if annotators err together, and averaged, members that predict held-out answers better
+   weighing more.
 5. Guards look at the result: a class that vanished, a crowd that tells nothing, labels against most votes.
 """
 
@@ -34,7 +35,7 @@ SILENT = 0.05
 AGAINST = 1 / 3
 """A result that contradicts the most voted label on more than this part of the items is not believed."""
 
-USUAL = 0.7
+UNASKED = 0.7
 """Held-out temperature of crowds whose answers are not in memory: the middle of those seen."""
 
 
@@ -102,7 +103,7 @@ def _in_memory(engine: Engine, learnt: Learnt, guards: tuple[str, ...]) -> Fit:
     assert isinstance(engine, HasAnnotations)
     heldout = heldout_temperature(learnt.forecasts, learnt.shares.tolist())
     claimed = claimed_information(engine.annotations, learnt.information)
-    temperature = temperatures(heldout, claimed, learnt.skill)
+    temperature = temperatures(heldout, claimed, learnt.skill, learnt.shared)
     posterior = np.zeros((engine.n_items, len(engine.classes)))
     for fit, share in learnt.mixture:
         tempered(fit.posterior(engine), temperature, share, posterior)
@@ -111,7 +112,7 @@ def _in_memory(engine: Engine, learnt: Learnt, guards: tuple[str, ...]) -> Fit:
 
 def _on_frame(engine: Engine, learnt: Learnt, guards: tuple[str, ...]) -> Fit:
     claimed = learnt.answers @ learnt.information / max(engine.n_items, 1)
-    return _fit(learnt, float(temperatures(USUAL, claimed, learnt.skill)), guards)
+    return _fit(learnt, float(temperatures(UNASKED, claimed, learnt.skill, learnt.shared)), guards)
 
 
 def _fit(learnt: Learnt, temperature: float, guards: tuple[str, ...]) -> Fit:
@@ -123,6 +124,7 @@ def _fit(learnt: Learnt, temperature: float, guards: tuple[str, ...]) -> Fit:
         start=learnt.start,
         temperature=temperature,
         heldout_answers=learnt.heldout_answers,
+        shared=learnt.shared,
         misleading=learnt.misleading,
         dependent_pairs=len(learnt.dependence.first),
         worth=learnt.dependence.worth(learnt.answers),

@@ -1,7 +1,8 @@
 """Calibration: posteriors that are too sure in, ones that mean what they say out; answers are all it needs.
 
 Models of answers claim too much: they take the answers to an item for independent evidence. A posterior q is softened
-to q ** t, normalised. The temperature t is a product of what three witnesses say:
+to q ** t, normalised. Where annotators err independently, as those of a crowd drawn from its model do, t is 1. Where
+they err together (`covote.methods.redrawn` tells how probable that is), it is a product of what three witnesses say:
 
 - held-out answers: the temperature under which posteriors predict them best;
 - the information claimed: answers that each tell a large part of what there is to know about an item cannot all be
@@ -79,6 +80,14 @@ def skill_share(accuracy: Floats, answers: Floats) -> float:
     return float(np.clip(between / max(mean * (1 - mean), 1e-12), 0.01, 1.0))
 
 
-def temperatures(heldout: float, claimed: Floats, skill: float) -> Floats:
-    """The temperature of every item, (items,): `heldout` and `skill` are the crowd's, `claimed` the item's."""
-    return np.asarray(UNSEEN * skill**ALIKE * np.sqrt(heldout / (1 + claimed)))
+def temperatures(heldout: float, claimed: Floats, skill: float, shared: float = 1.0) -> Floats:
+    """The temperature of every item, (items,): `claimed` is the item's, the others are the crowd's.
+
+    `shared` is the probability that annotators err together: the logarithm of the temperature is its mean over
+    whether they do.
+
+    >>> [temperatures(0.64, np.array([3.0]), 1.0, shared).round(2).item() for shared in (0.0, 0.5, 1.0)]
+    [1.0, 0.75, 0.56]
+    """
+    together = UNSEEN * skill**ALIKE * np.sqrt(heldout / (1 + claimed))
+    return np.asarray(together**shared)

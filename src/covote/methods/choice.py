@@ -24,6 +24,7 @@ class Choice:
     guards: tuple[str, ...] = ()  # sentences, one for each guard that fired
     start: str = "votes"  # where EM started: "votes" or "co-occurrences"
     temperature: float = 1.0  # mean power that softens the posteriors; 1 leaves them as they are
+    shared: float = 1.0  # probability that annotators err together, beyond what independence allows
     heldout_answers: int = 0
     misleading: float = 0.0  # share of items found to mislead the crowd
     dependent_pairs: int = 0  # pairs of annotators that agree beyond the model
@@ -58,6 +59,10 @@ class Choice:
             )
         if self.misleading >= 0.01:
             lines.append(f"About {100 * self.misleading:.0f} % of the items mislead annotators together.")
+        if self.heldout_answers:
+            lines.append(
+                f"Annotators err together with probability {self.shared:.2f}, judged by crowds drawn from the model."
+            )
         if self.temperature < 1:
             lines.append(f"Probabilities are softened to the power {self.temperature:.2f} on average.")
         return tuple(lines)

@@ -41,12 +41,10 @@ def hold_out(engine: HasAnnotations, quality: Floats) -> HeldOut:
     """Set aside one answer in five, spread over items and over good and bad annotators, ranked by `quality`.
 
     Which answers, depends on what was answered by whom and not on the order of items or the names of annotators and
-    classes, so that a shuffled table gives the same result. Of crowds with more than ENOUGH answers, every second,
-    third ... item is looked at.
+    classes, so that a shuffled table gives the same result. Of crowds with more than ENOUGH answers, a
+    part is looked at (`glimpse`).
     """
-    stride = -(-engine.annotations.n_labels // ENOUGH)
-    if stride > 1:
-        engine = _part(engine, np.arange(0, engine.annotations.n_items, stride), None)
+    engine = glimpse(engine)
     a = engine.annotations
     rank = np.empty(a.n_annotators, np.int64)
     rank[np.argsort(quality, kind="stable")] = np.arange(a.n_annotators)
@@ -55,6 +53,14 @@ def hold_out(engine: HasAnnotations, quality: Floats) -> HeldOut:
     place[np.lexsort((key, item))] = np.arange(a.n_labels) - np.repeat(a.offsets[:-1], np.diff(a.offsets))
     mark = np.bincount(item, weights=(key + 1) * _agreeing(a), minlength=a.n_items).astype(np.int64)
     return _split(engine, (place + mark[item]) % ONE_IN == 0)
+
+
+def glimpse(engine: HasAnnotations, enough: int = ENOUGH) -> HasAnnotations:
+    """The engine with every second, third ... item, so that `enough` answers remain; as it is when it has no more."""
+    stride = -(-engine.annotations.n_labels // enough)
+    if stride <= 1:
+        return engine
+    return _part(engine, np.arange(0, engine.annotations.n_items, stride), None)
 
 
 def _agreeing(a: Annotations) -> Ints:

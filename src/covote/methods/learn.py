@@ -18,6 +18,7 @@ from covote.methods.heldout import Forecast, HeldOut, forecast, hold_out
 from covote.methods.majority_vote import vote_scores
 from covote.methods.misleading import Misleading
 from covote.methods.multispa import multispa
+from covote.methods.redrawn import USUAL, shared_errors
 from covote.methods.trust import trusted_blocks
 from covote.model import Model, Progress, Status, columns, normalised
 
@@ -52,6 +53,7 @@ class Learnt:
     heldout_answers: int
     start: str
     answers: Floats  # (annotators,)
+    shared: float = USUAL  # probability that annotators err together
 
     @property
     def model(self) -> Model:
@@ -124,7 +126,8 @@ def learn(
     forecasts = tuple(forecast(held, tell(options.fit(held.engine, member, begin))) for member in FAMILY)
     shares = _shares(forecasts, held)
     fits = tuple(tell(options.fit(engine, m, base.model)) for m, s in zip(FAMILY, shares, strict=True) if s > 0)
-    return Learnt(base, found, FAMILY, shares, fits, forecasts, held.n_answers, start, answers)
+    shared = shared_errors(engine, base.model, found.weight, prior)
+    return Learnt(base, found, FAMILY, shares, fits, forecasts, held.n_answers, start, answers, shared)
 
 
 @dataclass(frozen=True, eq=False)
