@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import leave_out
+from benchmarks.drawn_crowds import drawn_table
 from covote import METHODS
 from covote.datasets import KNOWN, dataset_names, load_dataset
 from covote.engines.memory import MemoryEngine
@@ -189,7 +190,7 @@ def page(results, data, left_out):
         "### Log-loss, by set", by_set(results, data, shown, "log_loss", 3),
         "### Calibration error, by set", by_set(results, data, shown, "calibration", 3),
     ]  # fmt: skip
-    return "\n\n".join([*parts, *left_out])
+    return "\n\n".join([*parts, *left_out, "### Crowds that are drawn", drawn_table()])
 
 
 def write(path, text):

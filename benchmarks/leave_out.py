@@ -18,6 +18,7 @@ from covote.methods.heldout import forecast, hold_out
 from covote.methods.learn import LEAST, MORE_ROUNDS, MOST, TRUST, relative_information
 from covote.methods.majority_vote import vote_scores
 from covote.methods.misleading import Misleading
+from covote.methods.redrawn import shared_errors
 from covote.model import columns, normalised
 from covote.score import calibration_error, error_rate, log_loss
 
@@ -38,6 +39,7 @@ class Fits:
     models: list
     answers: np.ndarray
     claimed: np.ndarray
+    shared: float
     truth: np.ndarray
 
 
@@ -62,10 +64,11 @@ def fit_all(data, pull, scale, *, effective=True, prior=None):
     fits = [fit_member(engine, m, base.model, **options) for m in members]
     claimed = calibrate.claimed_information(engine.annotations, weight * relative_information(base.model))
     posteriors = [f.posterior(engine) for f in fits]
-    return Fits(posteriors, forecasts, [f.model for f in fits], answers, claimed, data.truth_codes)
+    shared = shared_errors(engine, base.model, weight, prior)
+    return Fits(posteriors, forecasts, [f.model for f in fits], answers, claimed, shared, data.truth_codes)
 
 
-def mixed(fits, trust, constant, exponent, *, most=MOST):
+def mixed(fits, trust, constant, exponent, *, most=MOST, shared=None):
     """Probabilities under the settings, and with `exponent` None unsoftened ones."""
     scores = np.array([f.log_probability for f in fits.forecasts])
     shares = normalised(np.exp(trust * (scores - scores.max())))
@@ -76,7 +79,8 @@ def mixed(fits, trust, constant, exponent, *, most=MOST):
     heldout = calibrate.heldout_temperature(fits.forecasts, shares.tolist())
     power = np.ones(len(fits.claimed))
     if exponent is not None:
-        power = constant * skill**exponent * np.sqrt(heldout / (1 + fits.claimed))
+        together = constant * skill**exponent * np.sqrt(heldout / (1 + fits.claimed))
+        power = together ** (fits.shared if shared is None else shared)
     out = np.zeros_like(fits.posteriors[0])
     for p, share in zip(fits.posteriors, shares.tolist(), strict=True):
         if share:
@@ -145,6 +149,7 @@ def ablation_table(data, votes):
         "no misleading items": {n: mixed(fit_all(d, 0.0, scale), trust, constant, exponent) for n, d in data.items()},
         "no effective votes": {n: mixed(fit_all(d, pull, scale, effective=False), trust, constant, exponent) for n, d in data.items()},
         "uniform class prior": {n: mixed(fit_all(d, pull, scale, prior=uniform[n]), trust, constant, exponent) for n, d in data.items()},
+        "softened as if errors were always shared": {n: mixed(f, trust, constant, exponent, shared=1.0) for n, f in whole.items()},
         "no softening": {n: mixed(f, trust, 1.0, None) for n, f in whole.items()},
     }  # fmt: skip
     out = []

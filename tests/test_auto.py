@@ -197,6 +197,16 @@ def test_new_items_are_labelled_as_old_ones():
     assert same > 0.97
 
 
+def test_new_items_are_given_as_much_confidence_as_old_ones():
+    a, _ = crowd_of(3, n=1000)
+    rows = list(zip(a.item.tolist(), a.annotator.tolist(), a.label.tolist(), strict=True))
+    fit = Auto().fit(rows)
+    again = fit.predict_proba(rows)
+    sure = np.array([max(again[i].values()) for i in range(1000)])
+    assert sure.mean() == pytest.approx(fit.posterior_.max(axis=1).mean(), abs=0.005)
+    assert np.abs(sure - fit.posterior_.max(axis=1)).mean() < 0.05
+
+
 def test_progress_is_told():
     a, _ = crowd_of(4)
     seen = []

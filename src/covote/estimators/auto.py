@@ -18,6 +18,10 @@ class Auto(Aggregator):
     It has no options of its own: the rules are fixed, the same for every crowd, and so is the result. Where no
     model of answers fits (labelling functions, items of one answer), it counts votes and says so.
 
+    `probas_` averages the members' posteriors, each softened item by item. `predict` and `predict_proba` label new
+    items by one table of scores: that of the members' averaged model, softened by the one power under which it is as
+    sure, on average over the items of the fit, as `probas_` is. Their labels differ on about one item in a hundred.
+
     >>> fit = Auto().fit([("x", "ann", "cat"), ("x", "bob", "cat"), ("y", "ann", "dog"), ("y", "bob", "cat")])
     >>> fit.labels_["x"], fit.choice_.start
     ('cat', 'votes')

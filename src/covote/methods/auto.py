@@ -12,13 +12,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from covote.engines.base import Engine, ExpectedCounts, HasAnnotations
-from covote.methods.calibrate import claimed_information, heldout_temperature, temperatures, tempered
+from covote.methods.calibrate import claimed_information, heldout_temperature, power_for, temperatures, tempered
 from covote.methods.choice import Candidate, Choice
+from covote.methods.em import weighted
+from covote.methods.heldout import glimpse, glimpsed
 from covote.methods.learn import Learnt, learn
 from covote.methods.majority_vote import vote_scores
 from covote.methods.rules import one_sided_share, rule_scores
@@ -100,6 +103,7 @@ def _vanished(model: Model, votes: ExpectedCounts) -> str:
 
 
 def _in_memory(engine: Engine, learnt: Learnt, guards: tuple[str, ...]) -> Fit:
+    """Members' posteriors, softened item by item and averaged; one table, as sure on average, labels new items."""
     assert isinstance(engine, HasAnnotations)
     heldout = heldout_temperature(learnt.forecasts, learnt.shares.tolist())
     claimed = claimed_information(engine.annotations, learnt.information)
@@ -107,7 +111,11 @@ def _in_memory(engine: Engine, learnt: Learnt, guards: tuple[str, ...]) -> Fit:
     posterior = np.zeros((engine.n_items, len(engine.classes)))
     for fit, share in learnt.mixture:
         tempered(fit.posterior(engine), temperature, share, posterior)
-    return replace(_fit(learnt, float(temperature.mean()), guards), posterior=posterior)
+    some: Any = glimpse(engine)
+    sure = float(posterior[glimpsed(engine.annotations)].max(axis=1).mean())
+    table = _weighted(learnt)
+    table = _softened(table, power_for(sure, np.asarray(some.posterior(table))))
+    return replace(_fit(learnt, float(temperature.mean()), guards), scores=table, posterior=posterior)
 
 
 def _on_frame(engine: Engine, learnt: Learnt, guards: tuple[str, ...]) -> Fit:
@@ -116,7 +124,7 @@ def _on_frame(engine: Engine, learnt: Learnt, guards: tuple[str, ...]) -> Fit:
 
 
 def _fit(learnt: Learnt, temperature: float, guards: tuple[str, ...]) -> Fit:
-    """A fit whose scores are those of the averaged model, softened: they label new items, and items of a frame."""
+    """A fit whose scores are those of the averaged model, softened: they label items of a frame."""
     choice = Choice(
         learnt.sentence,
         learnt.candidates,
@@ -129,12 +137,17 @@ def _fit(learnt: Learnt, temperature: float, guards: tuple[str, ...]) -> Fit:
         dependent_pairs=len(learnt.dependence.first),
         worth=learnt.dependence.worth(learnt.answers),
     )
-    exact = learnt.model.floored().scores()
-    scores = replace(
-        exact, table=temperature * learnt.dependence.weight[:, None, None] * exact.table, bias=temperature * exact.bias
-    )
+    scores = _softened(_weighted(learnt), temperature)
     notes = (choice.sentence, *guards)
     return Fit(scores, learnt.model, Status.PLANNED, learnt.base.history, notes=notes, details={"choice": choice})
+
+
+def _weighted(learnt: Learnt) -> Scores:
+    return weighted(learnt.model.floored().scores(), learnt.dependence.weight)
+
+
+def _softened(scores: Scores, power: float) -> Scores:
+    return replace(scores, table=power * scores.table, bias=power * scores.bias)
 
 
 def _after(engine: Engine, learnt: Learnt, fit: Fit, votes: ExpectedCounts) -> Fit:

@@ -62,6 +62,20 @@ def heldout_temperature(forecasts: Sequence[Forecast], shares: Sequence[float]) 
     return float(_GRID[int(np.log(np.maximum(chance, 1e-300)).sum(axis=1).argmax())])
 
 
+def power_for(confidence: float, posterior: Floats) -> float:
+    """The power that softens `posterior` (items, classes) to this mean confidence, between 0.02 and 1.5.
+
+    >>> round(power_for(0.75, np.array([[0.9, 0.1]])), 2)
+    0.5
+    """
+    low, high = np.log(0.02), np.log(1.5)
+    for _ in range(12):
+        middle = (low + high) / 2
+        sure = float(tempered(posterior, np.full(len(posterior), np.exp(middle))).max(axis=1).mean())
+        low, high = (middle, high) if sure < confidence else (low, middle)
+    return float(np.exp((low + high) / 2))
+
+
 def claimed_information(annotations: Annotations, information: Floats) -> Floats:
     """Sum over an item's answers of the `information` (annotators,) that each is worth: (items,)."""
     each = information[annotations.annotator]

@@ -57,10 +57,13 @@ def hold_out(engine: HasAnnotations, quality: Floats) -> HeldOut:
 
 def glimpse(engine: HasAnnotations, enough: int = ENOUGH) -> HasAnnotations:
     """The engine with every second, third ... item, so that `enough` answers remain; as it is when it has no more."""
-    stride = -(-engine.annotations.n_labels // enough)
-    if stride <= 1:
-        return engine
-    return _part(engine, np.arange(0, engine.annotations.n_items, stride), None)
+    items = glimpsed(engine.annotations, enough)
+    return engine if len(items) == engine.annotations.n_items else _part(engine, items, None)
+
+
+def glimpsed(annotations: Annotations, enough: int = ENOUGH) -> Ints:
+    """The items that a `glimpse` of the crowd leaves."""
+    return np.arange(0, annotations.n_items, max(-(-annotations.n_labels // enough), 1))
 
 
 def _agreeing(a: Annotations) -> Ints:
