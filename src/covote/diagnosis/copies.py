@@ -17,12 +17,12 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
 from covote.counts import PairCounts
-from covote.diagnosis.dependence import LEVEL, Null, PairTests, pair_tests
+from covote.diagnosis.dependence import LEVEL, Null, PairTests, fit_work, pair_tests
 from covote.engines.base import Engine
 from covote.methods.loop import iterate
 from covote.methods.majority_vote import vote_scores
 from covote.methods.parameters import Parameters
-from covote.model import Model, Scores, columns, normalised
+from covote.model import FLOOR, Model, Scores, columns, normalised
 
 Floats = NDArray[np.float64]
 Group = tuple[int, ...]
@@ -93,7 +93,8 @@ def read_groups(engine: Engine, pairs: PairCounts, model: Model, null: Null | No
 
 def _candidates(pairs: PairCounts, suspects: NDArray[np.bool_]) -> list[Group]:
     """Branches of the tree of agreement, tightest first, and the alarming pairs; fewer where a fit takes long."""
-    most = int(np.clip(_ANSWERS_READ // max(float(pairs.label_counts.sum()), 1.0), 6, 40))
+    work = fit_work(float(pairs.label_counts.sum()), pairs.n_annotators, pairs.n_classes)
+    most = int(np.clip(_ANSWERS_READ // work, 6, 40))
     tree = branches(pairs)
     worst = [p for p in np.argsort(-pairs.shared, kind="stable") if suspects[p]][: most // 2]
     alone = [tuple(sorted((int(pairs.first[p]), int(pairs.second[p])))) for p in worst]
@@ -213,4 +214,5 @@ def weighted_fit(engine: Engine, vote: Floats, *, max_iter: int = 60, tol: float
 
     run = iterate(step, packed(soft.prior + 1e-3, soft.confusion), max_iter=max_iter, tol=tol)
     prior, confusion = layout.unpack(run.state)
-    return Model(normalised(prior), columns(confusion), engine.classes, engine.annotators)
+    soft = engine.expected_counts(Scores(np.log(confusion) * vote[:, None, None], np.log(prior)))
+    return Model(normalised(soft.prior), columns(soft.confusion, FLOOR), engine.classes, engine.annotators)

@@ -11,7 +11,7 @@ from covote.annotations import Annotations
 from covote.counts import PairCounts
 from covote.diagnosis.annotators import annotator_rows
 from covote.diagnosis.copies import MATERIAL, Reading, group_table, read_groups
-from covote.diagnosis.dependence import LEVEL, error_correlation, pair_tests, simulated_null, thick_pairs
+from covote.diagnosis.dependence import LEVEL, error_correlation, pair_tests, simulated_null, thick_pairs, unshrunk
 from covote.diagnosis.findings import explanation, findings
 from covote.diagnosis.identifiability import identifiability
 from covote.diagnosis.model_fit import model_fit
@@ -112,8 +112,8 @@ def dependence(have: Sources, model: Model, *, seed: int = 0) -> Dependence:
         )
         again = dawid_skene(memory, model, tol=1e-6).model
         assert again is not None
-        model = again
-        null = simulated_null(memory.annotations, model, pairs, seed=seed)
+        null = simulated_null(memory.annotations, again, pairs, seed=seed)
+        model = unshrunk(memory, again)
     found = pair_tests(pairs, model, null)
     alarms = found.alarming(LEVEL) & (found.correlation >= MATERIAL)
     engine = memory if memory is not None else have.engine

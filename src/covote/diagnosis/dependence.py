@@ -16,9 +16,10 @@ from scipy.stats import binom, norm, t
 
 from covote.annotations import Annotations
 from covote.counts import PairCounts
+from covote.engines.base import Engine
 from covote.engines.memory import MemoryEngine
 from covote.methods.dawid_skene import dawid_skene
-from covote.model import Model
+from covote.model import FLOOR, Model, columns, normalised
 
 Floats = NDArray[np.float64]
 
@@ -110,7 +111,8 @@ def expected_agreement(counts: PairCounts, model: Model) -> Floats:
 def error_correlation(counts: PairCounts, model: Model) -> Floats:
     """Excess agreement over its largest possible value sqrt(V_m V_l), V_m = mean of 1 - sum_i A_m(i,k)^2; (pairs,)."""
     noise = (1 - (model.confusion**2).sum(axis=1)) @ model.prior
-    scale = np.sqrt(np.maximum(noise[counts.first] * noise[counts.second], 1e-12))
+    least = 1 / counts.shared  # who never errs may have missed one item more
+    scale = np.sqrt(np.maximum(noise[counts.first], least) * np.maximum(noise[counts.second], least))
     seen = np.einsum("pii->p", counts.blocks) / counts.shared
     return np.asarray(np.clip((seen - expected_agreement(counts, model)) / scale, -1.0, 1.0))
 
@@ -161,7 +163,8 @@ def simulated_null(annotations: Annotations, model: Model, pairs: PairCounts, *,
 
     Each pair's own spread over the draws is averaged with that of the crowd, since there are few draws and many pairs.
     """
-    number = int(np.clip(_LABELS_REDRAWN // max(annotations.n_labels, 1), 6, _REDRAWS))
+    work = fit_work(annotations.n_labels, model.n_annotators, model.n_classes)
+    number = int(np.clip(_LABELS_REDRAWN // work, 6, _REDRAWS))
     place = pairs.first * pairs.n_annotators + pairs.second
     scores = np.zeros((number, pairs.n_pairs))
     for draw, stream in enumerate(np.random.default_rng(seed).spawn(number)):
@@ -170,12 +173,30 @@ def simulated_null(annotations: Annotations, model: Model, pairs: PairCounts, *,
         found = np.searchsorted(counts.first * counts.n_annotators + counts.second, place)
         again = dawid_skene(engine, model, tol=1e-6, max_iter=60).model
         assert again is not None
-        scores[draw] = excess(_taken(counts, found), again)
+        scores[draw] = excess(_taken(counts, found), unshrunk(engine, again))
     crowd_centre, crowd_spread = scores.mean(), scores.std()
     weight = number / (number + _PRIOR_DRAWS)
     centre = weight * scores.mean(axis=0) + (1 - weight) * crowd_centre
     spread = np.sqrt(weight * scores.var(axis=0, ddof=1) + (1 - weight) * crowd_spread**2)
     return Null(centre, np.maximum(spread, 0.05), float(number + _PRIOR_DRAWS - 1))
+
+
+def unshrunk(engine: Engine, model: Model) -> Model:
+    """The model by the soft counts alone, without the pseudo-answers a fit adds.
+
+    These draw matrices towards one another: annotators who agree on everything would seem to agree too much.
+    """
+    soft = engine.expected_counts(model.scores())
+    return Model(normalised(soft.prior), columns(soft.confusion, FLOOR), model.classes, model.annotators)
+
+
+def fit_work(n_labels: float, n_annotators: int, n_classes: int) -> float:
+    """What a fit costs, in answers of a crowd of three classes: answers times classes, and the matrices themselves.
+
+    >>> fit_work(3000, 10, 3), fit_work(3000, 1000, 30)
+    (3000.0, 930000.0)
+    """
+    return max(n_labels * n_classes / 3 + (n_annotators * n_classes**2 if n_classes > 3 else 0), 1.0)
 
 
 def redrawn(annotations: Annotations, model: Model, stream: np.random.Generator) -> Annotations:

@@ -83,7 +83,7 @@ def flat_space(counts: PairCounts, model: Model, *, most_parameters: int = MOST_
     Rows of the Jacobian are weighted by their precision (shared items over R); columns are scaled by each
     annotator's own information, so that a thin annotator does not pass for a flat direction of the crowd.
     """
-    core = _core(counts, model.n_classes, most_parameters)
+    core = most_shared(counts, max(2, most_parameters // (model.n_classes * (model.n_classes - 1))))
     layout = Layout(len(core), model.n_classes)
     place = np.full(counts.n_annotators, -1)
     place[core] = np.arange(len(core))
@@ -153,13 +153,13 @@ def _precision(counts: PairCounts) -> Floats:
     return counts.shared * min(1.0, float(answers / max(met, 1e-300)))
 
 
-def _core(counts: PairCounts, n_classes: int, most: int) -> Ints:
+def most_shared(counts: PairCounts, most: int) -> Ints:
+    """Codes of at most so many annotators, those who share most items with others, ascending."""
     shared = np.zeros(counts.n_annotators)
     np.add.at(shared, counts.first, counts.shared)
     np.add.at(shared, counts.second, counts.shared)
-    room = max(2, most // (n_classes * (n_classes - 1)))
     order = np.argsort(-shared, kind="stable")
-    return np.sort(order[shared[order] > 0][:room]).astype(np.int64)
+    return np.sort(order[shared[order] > 0][:most]).astype(np.int64)
 
 
 def _block_scale(gram: Floats, layout: Layout) -> tuple[Floats, Floats]:
@@ -190,7 +190,8 @@ def _scaled(gram: Floats, scale: tuple[Floats, Floats], layout: Layout) -> Float
 def _times(scale: tuple[Floats, Floats], matrix: Floats, layout: Layout) -> Floats:
     inner = layout.n_core * layout.own
     width = matrix.shape[1]  # written out: an empty crowd has no size to infer it from
-    body = scale[0] @ matrix[:inner].reshape(layout.n_core, layout.own, width)
+    blocks = np.ascontiguousarray(matrix[:inner]).reshape(layout.n_core, layout.own, width)
+    body = scale[0] @ blocks  # contiguous: else the product is not BLAS's
     return np.concatenate([body.reshape(inner, width), scale[1] @ matrix[inner:]])
 
 

@@ -14,6 +14,7 @@ from covote.diagnosis.anchors import Anchors, anchors
 from covote.diagnosis.flatness import FlatSpace, flat_space
 from covote.diagnosis.freedom import Curvature, Freedom, curvature_of, freedom
 from covote.diagnosis.overlap import Overlap
+from covote.diagnosis.rotations import rotation_space, too_many_classes
 from covote.diagnosis.scatter import Scatter, scatter
 from covote.engines.base import Engine
 from covote.model import Model
@@ -91,6 +92,7 @@ class Identifiability:
     scatter: Scatter  # of all rows of well-known annotators
     scatter_groups: tuple[Scatter, Scatter] | None  # of the two groups of Theorem 3
     anchors: tuple[Anchors, ...]  # Theorem 1, by annotator
+    left_out: str  # what was not looked at, and why; else empty
 
     @property
     def verdict(self) -> Verdict:
@@ -104,7 +106,8 @@ def identifiability(
     """Analyse the crowd's largest component; with an engine, also what the answers beyond pairs add."""
     answers = counts.label_counts.sum(axis=1)
     main = _within(counts, graph)
-    space = flat_space(main, model)
+    many = too_many_classes(model.n_classes)
+    space = rotation_space(main, model, answers) if many else flat_space(main, model)
     pairs = freedom(space, model, answers, seed=seed)
     curve = None if engine is None or not len(space.core) else curvature_of(engine, space, model)
     joint = None if curve is None else freedom(space, model, answers, curvature=curve, seed=seed)
@@ -114,7 +117,7 @@ def identifiability(
         parameters=space.parameters,
         core=len(space.core),
         singular_values=tuple(space.singular_values.tolist()),
-        flat_directions=space.n_flat,
+        flat_directions=K * (K - 1) // 2 if many else space.n_flat,
         unavoidable=K * (K - 1) // 2,
         broken=broken,
         from_pairs=_evidence(pairs, space, model, answers, broken=bool(broken)),
@@ -125,6 +128,15 @@ def identifiability(
         scatter=scatter(_rows(model, answers, range(model.n_annotators))),
         scatter_groups=_group_scatter(model, answers, graph),
         anchors=anchors(counts, model),
+        left_out=_left_out(K, len(space.core), model.n_annotators, space.n_flat) if many else "",
+    )
+
+
+def _left_out(n_classes: int, core: int, everybody: int, turns: int) -> str:
+    who = "all annotators" if core == everybody else f"the {core} annotators who share most items"
+    return (
+        f"with {n_classes} classes only the {turns} pairs of classes that blend most easily were followed, for {who}; "
+        f"other flat directions were not looked for"
     )
 
 
