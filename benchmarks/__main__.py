@@ -21,6 +21,7 @@ PARTS = {
     "trec": rivals.trec,
     "many-annotators": rivals.pair_counts_of_many_annotators,
     "start-up": startup.start_up,
+    "encoding": big.encoding,
     "wide": big.wide,
     "scaling": scaling.curves,
     "growth": lambda: [big.long_file(n, times=2, jobs=(big.VOTE, big.MULTISPA, big.WITH_EM)) for n in SIZES],

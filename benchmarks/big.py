@@ -13,7 +13,7 @@ import duckdb
 import numpy as np
 
 from benchmarks.crowds import Crowd, wide_file
-from benchmarks.measure import in_child
+from benchmarks.measure import in_child, seconds
 
 VOTES = (
     "SELECT item, mode(label) AS label FROM votes GROUP BY item",
@@ -149,6 +149,33 @@ def fit_wide(source):
 
 def _labelled(fitted):
     return fitted.codes_, fitted.confidence_
+
+
+def encoding(items=2_000_000):
+    """Seconds from files and frames of ten million labels to codes, and of fitting them."""
+    import covote
+    from covote.annotations import load
+
+    crowd = Crowd(items)
+    with tempfile.TemporaryDirectory(prefix="covote-bench-") as folder, duckdb.connect() as con:
+        place = Path(folder)
+        integers = crowd.write(place / "integers.parquet")
+        texts = place / "texts.parquet"
+        named = "'item-' || item AS item, 'annotator-' || annotator AS annotator, 'class-' || label AS label"
+        con.execute(f"COPY (SELECT {named} FROM '{integers}') TO '{texts}' (FORMAT parquet)")
+        con.execute(f"COPY (FROM '{integers}') TO '{place}/integers.csv'")
+        tables = {
+            "Parquet of integers": integers,
+            "Parquet of texts": texts,
+            "CSV of integers": place / "integers.csv",
+            "pandas frame of integers": con.sql(f"FROM '{integers}'").df(),
+        }
+        load(tables["pandas frame of integers"].head(1000))
+        found = {f"encode a {name}": seconds(lambda t=t: load(t), 1)[0] for name, t in tables.items()}
+        answers = load(integers)
+    for name, method in (("MultiSPA", "multispa"), ("MultiSPA, then EM", "multispa-ds"), ("the default", "auto")):
+        found[f"fit {name}, to labels"] = seconds(lambda m=method: _labelled(covote.aggregate(answers, m)), 1)[0]
+    return {"labels": crowd.labels, "seconds": found}
 
 
 def slope(results, job=MULTISPA):

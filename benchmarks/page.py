@@ -124,12 +124,24 @@ def _whole_fit(v):
 
 
 def _trec(v):
-    rows = [
-        ["covote MultiSPA", f"{v['ours']:.2f}"],
-        ["crowd-kit DawidSkene", f"{v['crowd-kit']:.2f}"],
-        ["MultiSPA in Matlab, as the paper reports it (another machine)", f"{v['matlab']:.2f}"],
-    ]
-    return f"## trec\n\n{v['labels']:,} labels as a pandas table, to labels.\n\n" + table(["", "seconds"], rows)
+    names = {
+        "ours": "covote MultiSPA",
+        "crowd-kit": "crowd-kit DawidSkene",
+        "cleanlab": "cleanlab CROWDLAB, vote shares for a classifier",
+    }
+    rows = [[names[k], f"{v[k]:.2f}", f"{100 * v['errors'][k]:.1f} %"] for k in names if k in v]
+    rows.append(["MultiSPA in Matlab, as the paper reports it (another machine)", f"{v['matlab']:.2f}", "31.5 %"])
+    return f"## trec\n\n{v['labels']:,} labels as a pandas table, to labels.\n\n" + table(
+        ["", "seconds", "error"], rows
+    )
+
+
+def _encoding(v):
+    rows = [[name, f"{value:.1f}"] for name, value in v["seconds"].items()]
+    return (
+        f"## Encoding beside fitting\n\n{v['labels']:,} labels, from a file or a frame to codes; then what fitting takes.\n\n"
+        + table(["", "seconds"], rows)
+    )
 
 
 def _many(v):
@@ -155,8 +167,7 @@ def _wide(v):
         "## Nine judges on ten million items\n\nA wide Parquet file, all answered, two classes. DuckDB counts its "
         "distinct rows. `multispa` is the whole command: it starts Python, reads the file and writes ten million labels "
         "and confidences to Parquet, and writing is by itself more work than the group-by. In the last line Python "
-        "runs already and the labels stay in memory.\n\n"
-        + table(RUN_HEADER, rows)
+        "runs already and the labels stay in memory.\n\n" + table(RUN_HEADER, rows)
     )
 
 
@@ -212,6 +223,7 @@ SECTIONS = {
     "trec": _trec,
     "growth": _growth,
     "hundred-million": _large,
+    "encoding": _encoding,
     "wide": _wide,
     "many-annotators": _many,
     "start-up": _start_up,

@@ -93,11 +93,12 @@ class PairCounts:
         """Codes of those who share items with `annotator`, and its blocks with them: (T,), (T, own label, theirs)."""
         order, starts = self._by_annotator
         mine = order[starts[annotator] : starts[annotator + 1]]
-        is_second = mine >= self.n_pairs
-        pair = np.where(is_second, mine - self.n_pairs, mine)
-        blocks = self.blocks[pair]
-        blocks = np.where(is_second[:, None, None], blocks.transpose(0, 2, 1), blocks)
-        return np.where(is_second, self.first[pair], self.second[pair]), blocks
+        as_first, as_second = np.split(mine, [np.searchsorted(mine, self.n_pairs)])  # the order is stable
+        as_second = as_second - self.n_pairs
+        blocks = np.empty((len(mine), self.n_classes, self.n_classes))
+        blocks[: len(as_first)] = self.blocks[as_first]
+        blocks[len(as_first) :] = self.blocks[as_second].transpose(0, 2, 1)
+        return np.concatenate([self.second[as_first], self.first[as_second]]), blocks
 
     def kept(self, mask: NDArray[np.bool_]) -> PairCounts:
         """Only the pairs where `mask` is true."""

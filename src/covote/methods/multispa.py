@@ -22,6 +22,7 @@ MIN_PARTNERS = 7
 
 _SWEEPS = 20
 _FEW_PAIRS = 5000
+_PAIRS_AT_A_TIME = 4096  # so that what is gathered for them stays in the cache
 _ABOVE_ZERO = 1e-12  # a zero would stay zero under multiplicative updates
 
 
@@ -97,11 +98,14 @@ def estimate_prior(counts: PairCounts, aligned: dict[int, Floats]) -> Floats:
     known = np.zeros(counts.n_annotators, bool)
     for m, a in aligned.items():
         matrices[m], known[m] = a, True
-    both = known[counts.first] & known[counts.second]
-    a, b = matrices[counts.first[both]], matrices[counts.second[both]]
+    both = np.flatnonzero(known[counts.first] & known[counts.second])
     overlap = matrices.transpose(0, 2, 1) @ matrices  # (annotators, classes, classes)
-    gram = np.einsum("p,pkl,pkl->kl", counts.shared[both], overlap[counts.first[both]], overlap[counts.second[both]])
-    target = np.einsum("pik,pik->k", a, counts.blocks[both] @ b)
+    gram, target = np.zeros((K, K)), np.zeros(K)
+    for start in range(0, len(both), _PAIRS_AT_A_TIME):
+        pair = both[start : start + _PAIRS_AT_A_TIME]
+        m, q = counts.first[pair], counts.second[pair]
+        gram += ((counts.shared[pair, None, None] * overlap[m]) * overlap[q]).sum(axis=0)
+        target += (matrices[m] * (counts.blocks[pair] @ matrices[q])).sum(axis=(0, 1))
     size = max(float(counts.shared[both].sum()), 1e-300)
     return simplex_least_squares(gram / size, target / size)
 
