@@ -91,6 +91,21 @@ def test_a_crowd_that_pair_counts_identify_is_found_although_most_annotators_are
     assert error_rate(MajorityVote().fit(crowd.annotations).posterior_, crowd.truth) > 0.4
 
 
+@pytest.mark.parametrize(("items", "answering"), [(1000, 0.3), (2000, 0.2)])
+def test_so_is_one_of_thin_pairs_that_is_far_likelier(items, answering):
+    crowd = draw(paper_model("case1", seed=2), items, answering=answering, seed=2)
+    found = Auto().fit(crowd.annotations)
+    assert found.choice_.start == "co-occurrences"
+    assert error_rate(found.posterior_, crowd.truth) < 0.3
+    assert error_rate(MajorityVote().fit(crowd.annotations).posterior_, crowd.truth) > 0.6
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_thin_pairs_do_not_overrule_votes_that_know_something(seed):
+    a, _ = crowd_of(seed, n=150, people=10, share=0.5, low=0.4, high=0.65)
+    assert Auto().fit(a).choice_.start == "votes"
+
+
 def test_confidence_is_no_overclaim_where_annotators_err_together():
     # hard items: three in ten look the same to everybody, rightly or wrongly
     rng = np.random.default_rng(0)

@@ -39,6 +39,13 @@ MOST = 3
 THICK = 25
 """Shared items for each cell of a pair's table from which co-occurrences are taken for identified."""
 
+THIN = 3
+"""Shared items for each cell from which co-occurrences are tried: they must then be FAR likelier."""
+
+FAR = 2.0
+"""Nats for each annotator that a start from thin co-occurrences must be likelier than one from votes. Where annotators
+know something, the two differ by less; where most of them mislead, as votes do then, by far more."""
+
 
 @dataclass(frozen=True, eq=False)
 class Learnt:
@@ -174,24 +181,28 @@ def _from_votes(engine: Engine, weight: Floats) -> Model:
 def _first_fit(
     engine: Engine, votes: ExpectedCounts, counts: PairCounts, prior: Floats | None, weight: Floats
 ) -> tuple[Fitted, str]:
-    """The middle member from votes or, where pair counts identify the crowd and it is likelier, from these."""
+    """The middle member from votes or, where pair counts identify the crowd and it is likelier, from these.
+
+    Thin pair counts must make it far likelier.
+    """
 
     def fit(begin: Model, rounds: int) -> Fitted:
         return fit_member(engine, MIDDLE, begin, prior=prior, weight=weight, rounds=rounds)
 
     begin, start = start_from(engine, votes, MIDDLE), "votes"
-    found = multispa(counts) if identified(counts) else None
+    found = multispa(counts) if identified(counts, THIN) else None
     if found is None or found.model is None or found.status is Status.FALLBACK:
         return fit(begin, ROUNDS), start
     both = [fit(model, MORE_ROUNDS) for model in (begin, found.model)]
-    if both[1].log_likelihood > both[0].log_likelihood:
+    margin = 0.0 if identified(counts) else FAR * counts.n_annotators
+    if both[1].log_likelihood > both[0].log_likelihood + margin:
         return fit(both[1].model, ROUNDS - MORE_ROUNDS), "co-occurrences"
     return fit(both[0].model, ROUNDS - MORE_ROUNDS), "votes"
 
 
-def identified(counts: PairCounts) -> bool:
-    """Whether most annotators are in pairs that share THICK items for each cell of their table of answers."""
-    thick = counts.kept(trusted_blocks(counts) & (counts.shared >= THICK * counts.n_classes**2))
+def identified(counts: PairCounts, thick_from: float = THICK) -> bool:
+    """Whether most annotators are in pairs that share `thick_from` items for each cell of their table of answers."""
+    thick = counts.kept(trusted_blocks(counts) & (counts.shared >= thick_from * counts.n_classes**2))
     covered = np.unique(np.concatenate([thick.first, thick.second]))
     return len(covered) >= max(3, counts.n_annotators / 2)
 
