@@ -22,6 +22,10 @@ WhatIf = Annotated[bool, typer.Option("--what-if", help="How many annotators and
 Classes = Annotated[int | None, typer.Option(help="Classes, for --what-if without a file.")]
 Answering = Annotated[float | None, typer.Option(help="Chance that an annotator answers an item, for --what-if.")]
 Failure = Annotated[float, typer.Option(help="Chance of failure the calculator allows.")]
+Page = Annotated[
+    str | None,
+    typer.Option("--output", "-o", help="Write to this file instead: JSON if its name ends in .json, else text."),
+]
 CountsFile = Annotated[str | None, typer.Option("--counts", help="Diagnose this file of `covote count` alone.")]
 
 
@@ -49,6 +53,7 @@ def diagnose(
     duplicates: o.Duplicates = "error",
     delimiter: o.Delimiter = None,
     seed: o.Seed = 0,
+    output: Page = None,
     json_: o.Json = False,
 ) -> None:
     """Can this crowd be trusted? Who overlaps, whether the model is pinned down, who is a spammer, who copies whom.
@@ -61,6 +66,9 @@ def diagnose(
         return
     from covote.estimators.diagnosed import diagnose as look
 
+    if counts is not None and files:
+        msg = f"Both --counts {counts} and {files[0]} were given. Pass one of them."
+        raise InputError(msg)
     if counts is None and not files:
         msg = "No file given. Pass a file of answers, --counts FILE, or --what-if with --classes."
         raise InputError(msg)
@@ -77,7 +85,15 @@ def diagnose(
             "seed": seed,
         }
         found = look(o.table_argument(files or []), **options, **reading)
-    typer.echo(json.dumps(found.as_dict(), indent=2) if json_ else found.summary())
+    as_json = json_ or (output is not None and output.endswith(".json"))
+    text = json.dumps(found.as_dict(), indent=2) if as_json else found.summary()
+    if output is None:
+        typer.echo(text)
+        return
+    from covote.output import write_text
+
+    write_text(Path(output), text + "\n")
+    typer.echo(f"Verdict: {found.verdict.value}. {found.explanation}\nWritten: {output}")
 
 
 def _what_if(
@@ -96,8 +112,8 @@ def _what_if(
         from covote.annotations import load
 
         a = load(o.table_argument(files), **reading).annotations
-        classes = classes or a.n_classes
-        answering = answering or a.n_labels / (a.n_items * a.n_annotators)
+        classes = a.n_classes if classes is None else classes
+        answering = a.n_labels / (a.n_items * a.n_annotators) if answering is None else answering
         typer.echo(
             f"{Path(files[0]).name}: {a.n_classes} classes, {a.n_annotators} annotators, each answers "
             f"{100 * a.n_labels / (a.n_items * a.n_annotators):.2f} % of {a.n_items} items.",
@@ -106,16 +122,16 @@ def _what_if(
     if classes is None:
         msg = "--what-if needs --classes K or a file of answers."
         raise InputError(msg)
-    rows = what_if(classes, answering=answering or 0.2, failure=failure)
+    rows = what_if(classes, answering=0.2 if answering is None else answering, failure=failure)
     if as_json:
         typer.echo(json.dumps([row.as_dict() for row in rows], indent=2))
         return
     from covote.cli.show import show_table
 
-    table = [(row.wish, row.source, f"{row.needed:,}") for row in rows]
+    table = [(row.wish, row.source, row.unit, f"{row.needed:,}") for row in rows]
     show_table(
         f"Needed with {classes} classes, failing at most {100 * failure:g} % of the time",
-        ("for", "by", "needed"),
+        ("for", "by", "of", "needed"),
         table,
-        left=2,
+        left=3,
     )

@@ -109,6 +109,9 @@ def _names(text: str | None) -> list[str] | None:
         return None
     if Path(text).is_file():
         return [line.strip() for line in Path(text).read_text(encoding="utf-8").splitlines() if line.strip()]
+    if "," not in text and Path(text).suffix in (".txt", ".csv", ".tsv"):
+        msg = f"File '{text}' not found. Check the path, or give names with commas."
+        raise InputError(msg)
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
@@ -146,9 +149,12 @@ def _capacity(text: str | None, people: dict[str, Any]) -> int | dict[Any, int] 
         return None
     if text.isdigit():
         return int(text)
-    rows = _rows(text)
-    limits = {people.get(who, who): int(number) for who, number in rows if number.isdigit()}
-    if len(limits) < len(rows) - 1:  # one line may be a header
-        msg = f"{text} needs lines of annotator,capacity with whole numbers."
+    if text.lstrip("-").isdigit():
+        msg = f"The capacity is {text}. Give a whole number from 0 on, or a CSV file of annotator,capacity."
         raise InputError(msg)
-    return limits
+    rows = _rows(text)
+    wrong = [row for row in rows[1:] if not row[1].isdigit()]  # the first line may be a header
+    if wrong:
+        msg = f"{text} needs lines of annotator,capacity with whole numbers, found the line {','.join(wrong[0])!r}."
+        raise InputError(msg)
+    return {people.get(who, who): int(number) for who, number in rows if number.isdigit()}

@@ -31,6 +31,7 @@ class Kind(enum.Enum):
     RANDOM = "no better than random"
     CONTRARY = "worse than random"
     THIN = "too few answers to tell"
+    ALONE = "nothing to compare it with"
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,7 @@ def annotator_rows(
     M = counts.n_annotators
     answers = counts.label_counts.sum(axis=1)
     partners = np.bincount(np.concatenate([counts.first, counts.second]), minlength=M)
+    beside = _beside(counts, annotations)
     known = annotations is not None and posterior is not None
     p = random_answer_p(annotations, model, posterior) if known else np.full(M, np.nan)
     columns = {
@@ -91,7 +93,7 @@ def annotator_rows(
                 answers=round(float(answers[m])),
                 partners=int(partners[m]),
                 better_p=float(p[m]) if known else None,
-                kind=_kind(float(answers[m]), estimates["skill"], float(p[m])),
+                kind=_kind(float(answers[m]), float(beside[m]), estimates["skill"], float(p[m])),
                 one_label=_only_label(counts, m),
                 worst_class=worst[0],
                 worst_label=worst[1],
@@ -139,9 +141,24 @@ def _estimate(name: str, values: Floats, m: int, intervals: Intervals | None) ->
     return Estimate(float(values[m]), float(found.low[m]), float(found.high[m]))
 
 
-def _kind(answers: float, found: Estimate, p: float) -> Kind:
+def _beside(counts: PairCounts, annotations: Annotations | None) -> Floats:
+    """Answers to items that somebody else answered too, (annotators,); from counts alone, at most these."""
+    M = counts.n_annotators
+    if annotations is not None and counts.n_classes > 1:
+        size = np.diff(annotations.offsets)
+        return np.bincount(annotations.annotator[np.repeat(size > 1, size)], minlength=M).astype(np.float64)
+    met = np.zeros(M)
+    for end in (counts.first, counts.second):
+        np.add.at(met, end, counts.shared)
+    # with one class no comparison tells anything
+    return np.asarray(np.minimum(met, counts.label_counts.sum(axis=1)) if counts.n_classes > 1 else np.zeros(M))
+
+
+def _kind(answers: float, beside: float, found: Estimate, p: float) -> Kind:
     if answers < ENOUGH:
         return Kind.THIN
+    if beside < ENOUGH:
+        return Kind.ALONE
     if np.isnan(p):  # no answers at hand: the interval of the skill decides, or else its sign
         low, high = (found.value if end is None else end for end in (found.low, found.high))
         p = 0.0 if low > 0 else 1.0 if high < 0 else 0.5

@@ -61,10 +61,8 @@ def diagnose_crowd(
     where that does not follow from scores, `truth` holds class codes of items. Counts
     alone give no held-out likelihood, no test of single annotators, and a cautious null for the pairs.
     """
-    if model.n_classes < 2 or model.n_annotators < 1:
-        msg = (
-            f"A diagnosis needs at least two classes and one annotator, got {model.n_classes} and {model.n_annotators}."
-        )
+    if model.n_classes < 1 or model.n_annotators < 1:
+        msg = f"A diagnosis needs answers: {model.n_classes} classes and {model.n_annotators} annotators were given."
         raise InputError(msg)
     have = _sources(source, truth)
     posterior = None if have.memory is None else have.memory.posterior(model.scores() if scores is None else scores)
@@ -80,7 +78,7 @@ def diagnose_crowd(
             have.counts, model, annotations=have.annotations, posterior=posterior, intervals=intervals
         ),
         dependence=dependence(have, model, seed=seed),
-        model_fit=None if have.annotations is None else model_fit(have.annotations, seed=seed),
+        model_fit=None if have.annotations is None or model.n_classes < 2 else model_fit(have.annotations, seed=seed),
         labels=None if posterior is None else _labels(posterior if labelled is None else labelled, truth, intervals),
         interval_level=None if intervals is None else intervals.level,
         seed=seed,

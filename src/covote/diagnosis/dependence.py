@@ -29,6 +29,9 @@ FEWEST = 10
 LEVEL = 0.05
 """Chance that a crowd of independent annotators raises an alarm."""
 
+SURE = 0.02
+"""Who answers a class nearly always alike (V_m below this: 99 % of the time) has no errors to share with others."""
+
 _REDRAWS, _LABELS_REDRAWN = 20, 1_000_000
 _PRIOR_DRAWS = 20  # weight of the crowd's own spread against a pair's, in draws
 
@@ -111,10 +114,10 @@ def expected_agreement(counts: PairCounts, model: Model) -> Floats:
 def error_correlation(counts: PairCounts, model: Model) -> Floats:
     """Excess agreement over its largest possible value sqrt(V_m V_l), V_m = mean of 1 - sum_i A_m(i,k)^2; (pairs,)."""
     noise = (1 - (model.confusion**2).sum(axis=1)) @ model.prior
-    least = 1 / counts.shared  # who never errs may have missed one item more
-    scale = np.sqrt(np.maximum(noise[counts.first], least) * np.maximum(noise[counts.second], least))
+    one, other = noise[counts.first], noise[counts.second]
     seen = np.einsum("pii->p", counts.blocks) / counts.shared
-    return np.asarray(np.clip((seen - expected_agreement(counts, model)) / scale, -1.0, 1.0))
+    excess = (seen - expected_agreement(counts, model)) / np.sqrt(np.maximum(one * other, 1e-12))
+    return np.asarray(np.where(np.minimum(one, other) < SURE, 0.0, np.clip(excess, -1.0, 1.0)))
 
 
 def pair_tests(counts: PairCounts, model: Model, null: Null | None = None) -> PairTests:

@@ -11,7 +11,7 @@ from covote.diagnosis.findings_people import (
     fit_findings,
     label_findings,
 )
-from covote.diagnosis.identifiability import STRANDED, Evidence, Move, Verdict
+from covote.diagnosis.identifiability import STRANDED, Evidence, Move, Verdict, too_few_items
 from covote.diagnosis.value import Diagnosis, Finding, Severity
 from covote.model import Model
 
@@ -71,10 +71,22 @@ def _overlap(d: Diagnosis) -> Iterator[Finding]:
         yield Finding(
             CRITICAL,
             "Fewer than three annotators",
-            f"{o.annotators} annotators answered; two can disagree, and nobody can say who is right.",
-            "Let a third annotator answer the same items.",
+            "One annotator answered, and there is nobody to compare it with."
+            if o.annotators == 1
+            else "Two annotators can disagree, and nobody can say who is right.",
+            "Let two more annotators answer the same items."
+            if o.annotators == 1
+            else "Let a third annotator answer the same items.",
         )
-    elif o.bipartite:
+    elif o.pairs == 0:
+        yield Finding(
+            CRITICAL,
+            "No two annotators share an item",
+            f"{o.annotators} annotators answered {o.items} items, each item once.",
+            "Give items to several annotators each; `covote plan` proposes which.",
+        )
+        return
+    elif o.bipartite and len(o.components) == 1:
         yield Finding(
             CRITICAL,
             "Two camps that never meet within",
@@ -111,17 +123,25 @@ def _overlap(d: Diagnosis) -> Iterator[Finding]:
 
 def _identification(d: Diagnosis, model: Model) -> Iterator[Finding]:
     i = d.identifiability
-    if model.prior.min() * max(d.overlap.items, 1) < 1:
+    if len(d.classes) < 2:
+        yield Finding(
+            CRITICAL,
+            "Only one label was ever given",
+            f"{counted(round(d.overlap.answers), 'answer', 'answers')}, always {d.classes[0]}.",
+            "If other classes can occur, name them (classes=...) and check how the answers were collected.",
+        )
+        return
+    if model.prior.min() * max(d.overlap.items, 1) < 1 and not too_few_items(d.overlap, model):
         gone = model.classes[int(model.prior.argmin())]
         yield Finding(
             CRITICAL,
             f"Class {gone} has vanished",
             f"The fitted share of class {gone} is {model.prior.min():.1e}: less than one item of {d.overlap.items}.",
-            "The fit has collapsed. Try another start or more smoothing; where annotators vote for one class or "
-            "abstain, an abstention is information and should be a label.",
+            "If its label was a slip or a misspelling, correct it. Else try another start or more smoothing; where "
+            "annotators vote for one class or abstain, an abstention is information and should be a label.",
         )
     extra = i.flat_directions - i.unavoidable
-    if extra > 0:
+    if extra > 0 and not i.broken:
         yield Finding(
             WARNING,
             "More is left open than need be",
@@ -131,15 +151,15 @@ def _identification(d: Diagnosis, model: Model) -> Iterator[Finding]:
             "from annotators who tell the classes apart, on shared items.",
         )
     yield from _pairs_alone(d)
-    if i.from_answers is not None:
+    if i.from_answers is not None and d.overlap.annotators > 2:  # of fewer, enough has been said
         yield _verdict_finding(d, i.from_answers, "all answers")
 
 
 def _pairs_alone(d: Diagnosis) -> Iterator[Finding]:
     i = d.identifiability
-    if i.from_answers is None:
+    if i.from_answers is None and d.overlap.pairs and d.overlap.annotators > 2:
         yield _verdict_finding(d, i.from_pairs, "pair counts alone")
-    elif i.from_pairs.verdict is not Verdict.IDENTIFIED:
+    elif i.from_pairs.verdict is not Verdict.IDENTIFIED and not i.broken:
         yield Finding(
             NOTE,
             f"Pair counts alone leave the model {i.from_pairs.verdict.value}",
@@ -150,6 +170,8 @@ def _pairs_alone(d: Diagnosis) -> Iterator[Finding]:
             "MultiSPA and MultiSPA-KL see pair counts only, so their optimum is not unique here; finish with EM "
             "(multispa-ds), which sees all answers to an item together.",
         )
+    if i.broken:
+        return
     if i.pull_prior is not None and i.from_answers and i.pull_prior > max(PULLED, 1.5 * i.from_answers.prior_width):
         yield Finding(
             WARNING,

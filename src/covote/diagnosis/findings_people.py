@@ -33,11 +33,13 @@ def dependence_findings(d: Diagnosis) -> Iterator[Finding]:
             f"{dep.unexplained} of {dep.tested} pairs tested, outside any group.",
             "Often a sign that some items are harder than others, which makes confidences too high.",
         )
-    if dep.tested and not dep.alarms:
+    if dep.tested and not dep.alarms and len(d.classes) > 1:
         yield Finding(
             GOOD,
             "No sign of copying",
-            f"None of {dep.tested} pairs agrees more than independent annotators would.",
+            "The one pair that shares ten items agrees no more than independent annotators would."
+            if dep.tested == 1
+            else f"None of {dep.tested} pairs that share ten items agrees more than independent annotators would.",
             "Nothing to do.",
         )
 
@@ -84,6 +86,15 @@ def annotator_findings(d: Diagnosis) -> Iterator[Finding]:
             "Their answers tell nothing about the class; check whether they saw the other choices.",
         )
     thin = [r for r in d.annotators if r.kind is Kind.THIN]
+    alone = [r for r in d.annotators if r.kind is Kind.ALONE]
+    if alone and len(d.classes) > 1 and d.overlap.pairs:
+        names = names_of(tuple(r.annotator for r in alone))
+        yield Finding(
+            NOTE,
+            f"{counted(len(alone), 'annotator was', 'annotators were')} compared with nobody",
+            f"{names}: fewer than ten answers to items that somebody else answered, so nothing is known of them.",
+            "Let others answer some of their items: `covote plan` proposes which.",
+        )
     if len(thin) > len(d.annotators) / 4:
         yield Finding(
             NOTE,
@@ -120,7 +131,7 @@ def fit_findings(d: Diagnosis) -> Iterator[Finding]:
 
 def label_findings(d: Diagnosis) -> Iterator[Finding]:
     """What the labels are worth."""
-    if d.labels is None:
+    if d.labels is None or len(d.classes) < 2:
         return
     q = d.labels
     ends = "" if q.low is None else f" (between {100 * q.low:.1f} and {100 * (q.high or 0):.1f} %)"

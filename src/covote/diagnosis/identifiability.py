@@ -105,6 +105,8 @@ def identifiability(
 ) -> Identifiability:
     """Analyse the crowd's largest component; with an engine, also what the answers beyond pairs add."""
     answers = counts.label_counts.sum(axis=1)
+    if model.n_classes < 2:
+        return _one_class(model)
     main = _within(counts, graph)
     many = too_many_classes(model.n_classes)
     space = rotation_space(main, model, answers) if many else flat_space(main, model)
@@ -132,6 +134,29 @@ def identifiability(
     )
 
 
+def _one_class(model: Model) -> Identifiability:
+    """With a single class there is no parameter to look at, and nothing that could pin one down."""
+    share = tuple(model.prior.tolist())
+    nothing = Evidence(Verdict.NOT, share, share, 0.0, 0.0, ())
+    return Identifiability(
+        parameters=0,
+        core=0,
+        singular_values=(),
+        flat_directions=0,
+        unavoidable=0,
+        broken="every answer is the same label, so nothing tells classes or annotators apart",
+        from_pairs=nothing,
+        from_answers=None,
+        pull_prior=None,
+        pull=(),
+        mixing=(),
+        scatter=Scatter(1.0, 1.0, False),
+        scatter_groups=None,
+        anchors=(),
+        left_out="with one class there is nothing to look at",
+    )
+
+
 def _left_out(n_classes: int, core: int, everybody: int, turns: int) -> str:
     who = "all annotators" if core == everybody else f"the {core} annotators who share most items"
     return (
@@ -152,17 +177,29 @@ def _within(counts: PairCounts, graph: Overlap) -> PairCounts:
 def _broken(graph: Overlap, space: FlatSpace, model: Model) -> str:
     """Why no amount of answers in this pattern would identify the model, or that the fit lost a class; else empty."""
     apart = sum(c.answers for c in graph.components[1:]) / max(graph.answers, 1e-300)
-    if graph.annotators < 3:
-        return f"{graph.annotators} annotators can disagree, and nobody can say who is right"
+    if graph.annotators == 1:
+        return "one annotator answered, and there is nobody to compare it with"
+    if graph.pairs == 0:
+        return "no two annotators share an item, so nobody can be compared with anybody"
+    if graph.annotators == 2:
+        return "two annotators can disagree, and nobody can say who is right"
     if apart > STRANDED:
         return f"{100 * apart:.0f} % of the answers come from annotators who share no item with the rest"
     if graph.bipartite:
         return "the annotators form two camps, and no two of the same camp share an item"
     if len(space.core) < 3:
         return "fewer than three annotators share items"
+    if too_few_items(graph, model):
+        items = "one item is" if graph.items == 1 else f"{graph.items} items are"
+        return f"{items} too few to learn {model.n_classes} classes from"
     if model.prior.min() * max(graph.items, 1) < 1:
         return "the fit leaves a class without items"
     return ""
+
+
+def too_few_items(graph: Overlap, model: Model) -> bool:
+    """Whether there are fewer than two items a class."""
+    return graph.items < 2 * model.n_classes
 
 
 def _evidence(found: Freedom, space: FlatSpace, model: Model, answers: Floats, *, broken: bool) -> Evidence:

@@ -15,7 +15,7 @@ from covote.planning.connect import connect
 from covote.planning.desk import Desk
 from covote.planning.errors import reduce_errors, spread
 from covote.planning.overlap import overlap, worth_comparing
-from covote.planning.request import Names, Request, open_desk
+from covote.planning.request import Names, Request, open_desk, remarks
 from covote.planning.value import Assignment, Plan
 
 Floats = NDArray[np.float64]
@@ -44,7 +44,7 @@ def plan_answers(
     known = annotations if annotations is not None and annotations.n_labels else None
     if known is not None and model is None and known.n_classes > 1:
         model = _fitted(known)
-    notes = []
+    notes = remarks(known, request, names)
     apart = connect(desk, order) if known is not None else 0
     if apart:
         notes.append(f"{apart} groups of annotators could not be connected: nobody who may be asked has time for it.")
@@ -55,7 +55,7 @@ def plan_answers(
     else:
         reduce_errors(desk, _posteriors(known, belief, desk), belief, stream)
     if desk.left:
-        notes.append(f"{desk.left} answers of the budget are left: nobody may give an answer that would tell anything.")
+        notes.append(f"{desk.left} of the budget's answers are left over: {_why_left(desk)}.")
     return Plan(_named(desk, names), request.budget, tuple(notes), seed)
 
 
@@ -101,6 +101,16 @@ def _posteriors(annotations: Annotations | None, belief: Model, desk: Desk) -> F
     found = MemoryEngine(annotations).posterior(scores)
     everybody[: annotations.n_items, order] = found
     return everybody
+
+
+def _why_left(desk: Desk) -> str:
+    people, items = np.flatnonzero(desk.capacity > 0), np.flatnonzero(~desk.locked)
+    if not len(people):
+        return "nobody who may be asked has time left"
+    parts = np.array_split(items, max(1, -(-len(items) * len(people) // 10_000_000)))
+    if any(not desk.taken(part, people).all() for part in parts if len(part)):
+        return "no further answer is expected to tell anything"
+    return "everybody who has time has answered, or is to answer, every item that is open"
 
 
 def _named(desk: Desk, names: Names) -> tuple[Assignment, ...]:

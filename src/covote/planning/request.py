@@ -78,9 +78,25 @@ def _names(annotations: Annotations | None, request: Request) -> Names:
         known = set(people)
         people = people + [a for a in dict.fromkeys(request.annotators) if a not in known]
     if not items or not people:
-        msg = "A plan needs items and annotators. Pass answers, or items=... and annotators=... to start from nothing."
+        msg = "A plan needs items and annotators. Pass answers, or name items and annotators to start from nothing."
         raise InputError(msg)
     return Names(items, people)
+
+
+def remarks(annotations: Annotations | None, request: Request, names: Names) -> list[str]:
+    """What may be a slip of the pen: names without answers among those to ask, and capacities of nobody."""
+    found = []
+    if annotations is not None and len(names.annotators) > annotations.n_annotators:
+        found.append(f"Asked for the first time: {_some(names.annotators[annotations.n_annotators :])}.")
+    if isinstance(request.capacity, Mapping):
+        unknown = [name for name in request.capacity if name not in set(names.annotators)]
+        if unknown:
+            found.append(f"A capacity is given for {_some(unknown)}, who may not be asked: check the spelling.")
+    return found
+
+
+def _some(names: list[Any], most: int = 5) -> str:
+    return ", ".join(map(str, names[:most])) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def _lazy_places(items: list[Any], pairs: tuple[tuple[Any, Any], ...]) -> dict[Any, int]:

@@ -77,6 +77,6 @@ class Plan:
             "errors": "where an answer is expected to remove most doubt",
             "start": "for a first answer to every item",
         }
-        lines = [f"{len(self)} answers to ask for, of a budget of {self.budget}:"]
+        lines = [f"{len(self)} {'answer' if len(self) == 1 else 'answers'} to ask for, of a budget of {self.budget}:"]
         lines += [f"  {number} {words[aim]}" for aim, number in self.counted().items()]
         return "\n".join([*lines, *(f"Note: {note}" for note in self.notes)])
