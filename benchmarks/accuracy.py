@@ -1,4 +1,5 @@
-"""`python -m benchmarks.accuracy`: every data set in the data folders x every method -> the tables of docs/default.md.
+"""`python -m benchmarks.accuracy`: every data set in the data folders x every method -> tables of docs/default.md and
+docs/how-to-choose.md.
 
 Error counts ties as fractions; items without truth are left out; an annotator who answers an item twice has its
 majority, or the first of a tie. Log-loss raises probabilities to at least 1e-6; calibration error has 15 bins of
@@ -15,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import leave_out
+from benchmarks import leave_out, situations
 from benchmarks.drawn_crowds import drawn_table
 from covote import METHODS
 from covote.datasets import KNOWN, dataset_names, load_dataset
@@ -204,7 +205,7 @@ def main():
     parser = argparse.ArgumentParser(prog="python -m benchmarks.accuracy", description=__doc__)
     parser.add_argument("--sets", nargs="*", help="data sets; all that the data folders hold by default")
     parser.add_argument("--methods", nargs="*", help="methods; all by default")
-    parser.add_argument("--write", action="store_true", help="write the tables into docs/default.md")
+    parser.add_argument("--write", action="store_true", help="write the tables into the two pages")
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")
     data = crowds(chosen.sets)
@@ -212,8 +213,10 @@ def main():
     if not chosen.write:
         print(summary(results, data, list(dict.fromkeys(m for m, _ in results))))
         return
-    write(DOCS / "default.md", page(results, data, leave_out.tables(data, one_sided(data))))
-    print(f"Written: {DOCS / 'default.md'}")
+    rules, named = one_sided(data), [m for m in dict.fromkeys(m for m, _ in results) if m not in (SMOOTHED, PLAIN)]
+    write(DOCS / "how-to-choose.md", situations.page(results, data, rules, named))
+    write(DOCS / "default.md", page(results, data, leave_out.tables(data, rules)))
+    print(f"Written: {DOCS / 'default.md'}, {DOCS / 'how-to-choose.md'}")
 
 
 if __name__ == "__main__":

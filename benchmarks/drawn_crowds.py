@@ -14,6 +14,7 @@ from covote.annotations import Annotations, Vocabulary
 from covote.estimators.auto import Auto
 from covote.estimators.dawid_skene import DawidSkene, MajorityVote
 from covote.score import calibration_error, error_rate
+from covote.simulate import paper_model
 
 SEEDS = range(3)
 
@@ -23,7 +24,7 @@ class Kind:
     """A kind of crowd: how annotators err, and how many answer."""
 
     name: str
-    errors: str = "independent"  # or alike, spammers, hard items, fooled, copies
+    errors: str = "independent"  # or alike, spammers, random, hard items, fooled, copies
     classes: int = 3
     answers: int = 5  # to an item
     items: int = 4000
@@ -41,6 +42,7 @@ KINDS = (
     Kind("independent, 17 answers an annotator", people=300, items=1000),
     Kind("independent and all alike", "alike"),
     Kind("independent, a third spammers", "spammers"),
+    Kind("the paper's case 1: one knows, all others at random", "random", answers=8, people=25),
     Kind("items hard for everybody", "hard items", answers=10),
     Kind("one item in four fools annotators", "fooled", answers=10),
     Kind("a third copies one annotator", "copies", answers=10),
@@ -50,6 +52,8 @@ KINDS = (
 def confusions(kind, rng):
     """(annotators, labels, classes): each annotator errs in its own way."""
     K, people = kind.classes, kind.people
+    if kind.errors == "random":
+        return paper_model("case1", n_annotators=people, n_classes=K, seed=rng).confusion
     right = (
         np.full(people, (kind.low + kind.high) / 2)
         if kind.errors == "alike"

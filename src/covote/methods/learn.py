@@ -27,6 +27,12 @@ Floats = NDArray[np.float64]
 MORE_ROUNDS = 4
 """Rounds of each member from where the first fit ended."""
 
+MANY = 1_000_000
+"""Answers from which LESS_ROUNDS do, on all answers: matrices seen that often hardly move any more."""
+
+LESS_ROUNDS = 2
+"""Rounds of each member on a crowd of MANY answers."""
+
 TRUST = 10.0
 """How held-out scores become shares: a member that predicts answers worse by 0.1 nats each counts e times less."""
 
@@ -132,7 +138,8 @@ def learn(
     begin = options.plain(held.engine, begin).model
     forecasts = tuple(forecast(held, tell(options.fit(held.engine, member, begin))) for member in FAMILY)
     shares = _shares(forecasts, held)
-    fits = tuple(tell(options.fit(engine, m, base.model)) for m, s in zip(FAMILY, shares, strict=True) if s > 0)
+    rounds = MORE_ROUNDS if answers.sum() < MANY else LESS_ROUNDS
+    fits = tuple(tell(options.fit(engine, m, base.model, rounds)) for m, s in zip(FAMILY, shares, strict=True) if s > 0)
     shared = shared_errors(engine, base.model, found.weight, prior)
     return Learnt(base, found, FAMILY, shares, fits, forecasts, held.n_answers, start, answers, shared)
 
@@ -143,7 +150,7 @@ class _Options:
     weight: Floats
     misleading: Misleading
 
-    def fit(self, engine: Engine, member: Member, start: Model) -> Fitted:
+    def fit(self, engine: Engine, member: Member, start: Model, rounds: int = MORE_ROUNDS) -> Fitted:
         return fit_member(
             engine,
             member,
@@ -151,7 +158,7 @@ class _Options:
             prior=self.prior,
             weight=self.weight,
             misleading=self.misleading,
-            rounds=MORE_ROUNDS,
+            rounds=rounds,
         )
 
     def plain(self, engine: Engine, start: Model) -> Fitted:
