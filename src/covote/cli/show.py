@@ -51,7 +51,7 @@ def show_summary(summary: Summary, written: Sequence[Path]) -> None:
     out.print()
     _show_annotators(summary)
     out.print(_doubt(summary), markup=False)
-    steps = f" ({summary.iterations} steps)" if summary.iterations else ""
+    steps = f" ({summary.iterations} steps)" if summary.iterations > 1 else ""
     out.print(f"{summary.status}{steps}", markup=False)
     for note in summary.notes:
         out.print(f"Note: {note}", markup=False)
