@@ -173,17 +173,6 @@ def test_fits_of_every_kind_are_taken(crowd):
         diagnose(crowd.annotations, "multispa")
 
 
-def test_two_annotators_and_one_class_are_said_to_be_too_few():
-    votes = [(i, m, "xy"[i % 2]) for i in range(40) for m in "ab"]
-    found = diagnose(votes)
-    assert found.verdict is Verdict.NOT
-    assert titles(found)[0] == "Fewer than three annotators"
-    model = Model(np.ones(1), np.ones((1, 1, 1)), ("x",), ("a",))
-    engine = MemoryEngine(Annotations.from_codes([0], [0], [0]))
-    with pytest.raises(InputError, match=r"^A diagnosis needs at least two classes and one annotator, got 1 and 1\.$"):
-        diagnose_crowd(engine, model)
-
-
 def test_groups_that_share_no_item():
     model = mixed_model()
     a, b = draw(model, 200, answering=0.6, seed=1).annotations, draw(model, 200, answering=0.6, seed=2).annotations

@@ -94,15 +94,30 @@ def test_a_copied_annotator_is_found_with_its_group(seed):
     assert {found.pairs[0].first, found.pairs[0].second} == {"judge 2", "judge 5"}
 
 
-@pytest.mark.parametrize("fidelity", [0.95, 0.85, 0.7])
-@pytest.mark.parametrize("seed", [0, 1])
-def test_nine_judges_of_which_six_are_noisy_copies_of_one(seed, fidelity):
-    found = examined(
-        copied(able_model(9, 3, seed, 0.6, 0.85), seed, 1500, source=0, copies=range(1, 7), fidelity=fidelity)
-    )
+@pytest.mark.parametrize("fidelity", [0.95, 0.8, 0.6])
+@pytest.mark.parametrize(("seed", "n_classes"), [(0, 2), (1, 3), (2, 4)])
+def test_nine_judges_of_which_six_are_noisy_copies_of_one(seed, n_classes, fidelity):
+    model = able_model(9, n_classes, seed, 0.6, 0.85)
+    found = examined(copied(model, seed, 1500, source=0, copies=range(1, 7), fidelity=fidelity))
     assert [g.annotators for g in found.groups] == [tuple(f"judge {m}" for m in range(7))]
     assert 2 < found.effective_votes < 5
     assert found.annotators == 9
+
+
+def test_judges_who_agree_on_nearly_everything_are_not_called_copies():
+    # five judges right in 99 %, thirty items of three classes: shrunken matrices would expect them to err more
+    for seed in range(5):
+        found = examined(draw(able_model(5, 3, seed, 0.99, 0.995), 30, seed=seed).annotations)
+        assert found.groups == ()
+        assert found.effective_votes == 5
+
+
+def test_copies_who_each_answer_half_of_the_items_are_found():
+    a = copied(able_model(9, 3, 3, 0.6, 0.8), 3, 3000, source=0, copies=range(1, 7), fidelity=0.85)
+    half = np.random.default_rng(0).random(a.n_labels) < 0.5
+    found = examined(Annotations.from_codes(a.item[half], a.annotator[half], a.label[half], annotators=a.annotators))
+    assert [g.annotators for g in found.groups] == [tuple(f"judge {m}" for m in range(7))]
+    assert 2 < found.effective_votes < 5
 
 
 def test_the_truth_settles_which_camp_is_right():

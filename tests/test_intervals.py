@@ -50,9 +50,9 @@ def crowd_intervals(truth, seed, n_items=200, answering=0.8, replicates=60):
 def test_ninety_percent_intervals_cover_about_ninety_percent_of_the_time():
     hits = {name: [] for name in QUANTITIES}
     for seed in range(200):
-        truth = able_model(8, 2, seed)
+        truth = able_model(7, 2, seed)
         # with 19 replicates the ends are the least and the greatest: 1 and 19 of 20 parts
-        crowd, engine, point, found = crowd_intervals(truth, seed, n_items=300, replicates=19)
+        crowd, engine, point, found = crowd_intervals(truth, seed, n_items=200, replicates=19)
         labels = engine.posterior(point.scores()).argmax(axis=1)
         true = {
             "confusion": truth.confusion,
@@ -70,6 +70,15 @@ def test_ninety_percent_intervals_cover_about_ninety_percent_of_the_time():
     covered = {name: float(np.mean(values)) for name, values in hits.items()}
     assert min(covered.values()) >= 0.85, covered
     assert max(covered.values()) <= 0.95, covered
+
+
+def test_accuracies_of_annotators_with_few_answers_are_covered_too():
+    from benchmarks.trust import coverage
+
+    # 40 annotators of whom some answer ten times as often as others, five answers an item: 4 to 80 each
+    covered = coverage(40, 2, 200, 5, seeds=16, replicates=39)
+    for name in ("accuracy", "confusion", "bits", "skill", "accuracy, 5 to 9 answers", "accuracy, 10 to 19 answers"):
+        assert 0.85 <= covered[name] <= 0.95, covered
 
 
 def test_same_seed_same_intervals_whatever_the_threads():

@@ -193,10 +193,12 @@ def test_fitted_estimators_and_models_are_taken():
     assert plan(crowd, budget=20, fit=estimator).pairs() == plan(crowd, budget=20, fit=estimator.model_).pairs()
 
 
-def test_planned_labels_beat_random_ones_on_a_crowd_with_spammers():
-    from benchmarks.plan import crowd_with_spammers, labels_saved
+@pytest.mark.parametrize(("crowd", "seeds", "budgets"), [("spammers", 2, (4, 6)), ("case 2", 4, (4, 6))])
+def test_planned_labels_beat_random_ones(crowd, seeds, budgets):
+    from benchmarks.plan import case_2, crowd_with_spammers, labels_saved
 
-    saved = labels_saved(crowd_with_spammers, n_items=300, budgets=(4, 6), seeds=range(2), rounds_an_item=3)
+    make_crowd = {"spammers": crowd_with_spammers, "case 2": case_2}[crowd]
+    saved = labels_saved(make_crowd, n_items=300, budgets=budgets, seeds=range(seeds), rounds_an_item=2)
     assert min(saved.values()) > 0.3, saved
 
 
@@ -265,6 +267,36 @@ def test_the_command_writes_assignments_with_reasons(votes, capsys, tmp_path):
     assert all(r["reason"] for r in rows)
     code, out, _ = call(capsys, "plan", votes, "--budget", 3, "--annotators", "0,1", "--json")
     assert {a["annotator"] for a in json.loads(out)["assignments"]} <= {"0", "1"}
+
+
+def test_slips_of_the_pen_are_pointed_out(votes, capsys, tmp_path):
+    (tmp_path / "capacity.csv").write_text("annotator,capacity\n0,3\nbobb,3\n")
+    _, out, _ = call(capsys, "plan", votes, "--budget", 4, "--capacity", "capacity.csv", "--annotators", "0,1,eve")
+    assert "Note: Asked for the first time: eve.\n" in out
+    assert "Note: A capacity is given for bobb, who may not be asked: check the spelling.\n" in out
+    (tmp_path / "capacity.csv").write_text("0,3\n1,three\n")
+    for text, told in (
+        (
+            "capacity.csv",
+            "capacity.csv needs lines of annotator,capacity with whole numbers, found the line '1,three'.",
+        ),
+        ("-3", "The capacity is -3. Give a whole number from 0 on, or a CSV file of annotator,capacity."),
+    ):
+        assert call(capsys, "plan", votes, "--capacity", text)[2] == f"Error: {told}\n"
+    _, _, err = call(capsys, "plan", votes, "--annotators", "people.txt")
+    assert err == "Error: File 'people.txt' not found. Check the path, or give names with commas.\n"
+
+
+def test_it_is_said_why_a_budget_is_left_over():
+    votes = [(n, m, "xy"[n % 2]) for n in range(4) for m in "abc"]
+    done = "everybody who has time has answered, or is to answer, every item that is open"
+    assert plan(votes, budget=5).notes == (f"5 of the budget's answers are left over: {done}.",)
+    idle = "nobody who may be asked has time left"
+    assert plan(votes, budget=5, capacity=0).notes == (f"5 of the budget's answers are left over: {idle}.",)
+    same = [(n, m, "x") for n in range(3) for m in "ab"]  # one label only: there is no model, answers are dealt out
+    found = plan(same, budget=9, items=[0, 1, 2, 3, 4])
+    assert len(found) == 4
+    assert found.summary().startswith("4 answers to ask for, of a budget of 9:\n")
 
 
 def test_the_command_starts_from_nothing(capsys, tmp_path, monkeypatch):

@@ -26,6 +26,9 @@ Floats = NDArray[np.float64]
 FEWEST = 10
 """Items a pair must share to be tested: fewer cannot convict anybody."""
 
+KNOWN = 10
+"""Answers a class that both of a pair must have given: of less, no matrix can say how often they should agree."""
+
 LEVEL = 0.05
 """Chance that a crowd of independent annotators raises an alarm."""
 
@@ -93,8 +96,9 @@ class PairTests:
 
 
 def thick_pairs(counts: PairCounts) -> PairCounts:
-    """The pairs that share enough items to be tested."""
-    return counts.kept(counts.shared >= FEWEST)
+    """The pairs that share enough items, between annotators known well enough, to be tested."""
+    known = counts.label_counts.sum(axis=1) >= KNOWN * counts.n_classes
+    return counts.kept((counts.shared >= FEWEST) & known[counts.first] & known[counts.second])
 
 
 def excess(counts: PairCounts, model: Model) -> Floats:

@@ -33,13 +33,21 @@ def dependence_findings(d: Diagnosis) -> Iterator[Finding]:
             f"{dep.unexplained} of {dep.tested} pairs tested, outside any group.",
             "Often a sign that some items are harder than others, which makes confidences too high.",
         )
+    if not dep.tested and len(d.classes) > 1 and d.overlap.pairs and dep.annotators > 2:
+        yield Finding(
+            NOTE,
+            "Copying cannot be looked for",
+            f"No pair shares ten items with ten answers a class each, which takes {10 * len(d.classes)} answers of an "
+            f"annotator.",
+            "Get more answers per annotator.",
+        )
     if dep.tested and not dep.alarms and len(d.classes) > 1:
         yield Finding(
             GOOD,
             "No sign of copying",
-            "The one pair that shares ten items agrees no more than independent annotators would."
+            "The one pair tested agrees no more than independent annotators would."
             if dep.tested == 1
-            else f"None of {dep.tested} pairs that share ten items agrees more than independent annotators would.",
+            else f"None of {dep.tested} pairs tested agrees more than independent annotators would.",
             "Nothing to do.",
         )
 
