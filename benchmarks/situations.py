@@ -50,7 +50,7 @@ def by_situation(results, data, rules, methods):
             for m in methods
         ]
         best = np.nanmin(means)
-        cells = ["-" if np.isnan(v) else f"**{v:.1f}**" if v < best + 0.05 else f"{v:.1f}" for v in means]
+        cells = ["-" if np.isnan(v) else f"**{v:.1f}**" if round(v, 1) <= round(best, 1) else f"{v:.1f}" for v in means]
         rows.append([f"{name} ({len(sets)})", *cells])
     return _table(["situation (sets)", *methods], rows)
 

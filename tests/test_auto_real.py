@@ -97,5 +97,12 @@ def test_confidence_is_calibrated_but_for_what_the_crowd_misses_as_one(results):
     assert all(r["calibration"] < r["plain calibration"] for r in overconfident)
 
 
+def test_most_real_crowds_err_together(results):
+    # the three that do not show it are small or thin
+    seen = {name for name in SEVERAL if results[name]["choice"].shared > 0.95}
+    assert len(seen) >= 14
+    assert all(results[name]["choice"].shared > 0.5 for name in SEVERAL)
+
+
 def test_no_guard_fires_on_an_ordinary_crowd(results):
     assert all(not results[name]["choice"].guards for name in SEVERAL)
