@@ -1,11 +1,12 @@
 """What the diagnosis claims, measured on drawn crowds whose truth is known, and how long it takes on real ones.
 
-Run: python -m benchmarks.trust [valley] [copies] [coverage] [times]
+Run: python -m benchmarks.trust [valley] [copies] [quiet] [coverage] [times]
 
 valley: crowds of the paper's case 2 with shares 1/6, 2/3, 1/6, fitted by MultiSPA-KL, whose optimum is not unique there.
 Says how often the diagnosis tells, how much of the true error lies in the flat directions it reports (3 of 152
 dimensions), and whether the parameters it names as most free are those that are most wrong. copies: nine judges of
-which six take the answer of the first with some probability. coverage: how often 90 % intervals hold the truth, for
+which six take the answer of the first with some probability. quiet: independent crowds, and how many raise an alarm
+or are said to hold copies. coverage: how often 90 % intervals hold the truth, for
 crowds from thick to thin. times: the AMT sets, in seconds.
 """
 
@@ -42,7 +43,7 @@ def valley(seeds: int = 20, n_items: int = 10_000, answering: float = 0.5) -> di
     return found | {key: float(sum(row[key] for row in rows)) for key in _COUNTED} | {"seeds": seeds}
 
 
-_COUNTED = ("told", "pulled", "em_identified")
+_COUNTED = ("told", "pulled", "told_or_pulled", "em_identified")
 
 
 def valley_crowd(seed: int, n_items: int, answering: float) -> dict[str, float]:
@@ -61,9 +62,12 @@ def valley_crowd(seed: int, n_items: int, answering: float) -> dict[str, float]:
     inside = np.linalg.lstsq(flat.T, error, rcond=None)[0] @ flat
     step = curvature_of(engine, space, model.floored()).pull[: space.n_flat] @ flat
     reach = np.abs(flat).max(axis=0)  # how far each parameter goes along the flat directions
+    told = found.identifiability.from_pairs.verdict.value != "identified"
+    pulled = any("flat valley" in f.title for f in found.findings)
     return {
-        "told": found.identifiability.from_pairs.verdict.value != "identified",
-        "pulled": any("flat valley" in f.title for f in found.findings),
+        "told": told,
+        "pulled": pulled,
+        "told_or_pulled": told or pulled,
         "em_identified": found.verdict.value == "identified",
         "prior_error": float(np.abs(truth.prior - model.prior).max()),
         "share_in_flat": float(inside @ inside / (error @ error)),
@@ -123,6 +127,22 @@ def copies(seeds: int = 10) -> Iterator[dict[str, float | int]]:
                 "between_2_and_5": int(((votes >= 2) & (votes <= 5)).sum()),
                 "group_named": named,
             }
+
+
+def quiet(crowds: int = 250) -> dict[str, int]:
+    """Crowds of 5 to 12 independent annotators, two to five classes, 300 items."""
+    alarms = groups = 0
+    for seed in range(crowds):
+        rng = np.random.default_rng(seed)
+        M, K = int(rng.integers(5, 13)), int(rng.integers(2, 6))
+        accuracy = rng.uniform(0.55, 0.85, (M, K))
+        rest = (1 - accuracy) / (K - 1)
+        confusion = rest[:, None, :] + (accuracy - rest)[:, None, :] * np.eye(K)
+        model = Model(np.full(K, 1 / K), confusion, tuple(range(K)), tuple(range(M)))
+        found = diagnose(draw(model, 300, answering=rng.uniform(0.5, 1.0), seed=seed).annotations).dependence
+        alarms += any(p.adjusted < 0.05 for p in found.pairs)
+        groups += bool(found.groups)
+    return {"crowds": crowds, "alarms": alarms, "with_groups": groups}
 
 
 def thin_crowd(n_annotators: int, n_classes: int, n_items: int, labels: int, seed: int) -> tuple[Crowd, Model]:
@@ -216,6 +236,7 @@ def main() -> None:
     parts: dict[str, Callable[[], Iterable[object]]] = {
         "valley": lambda: [valley()],
         "copies": copies,
+        "quiet": lambda: [quiet()],
         "coverage": lambda: ({"crowd": name} | coverage(*shape) for name, shape in shapes.items()),
         "times": times,
     }
