@@ -103,9 +103,9 @@ def estimate_prior(counts: PairCounts, aligned: dict[int, Floats]) -> Floats:
     gram, target = np.zeros((K, K)), np.zeros(K)
     for start in range(0, len(both), _PAIRS_AT_A_TIME):
         pair = both[start : start + _PAIRS_AT_A_TIME]
-        m, q = counts.first[pair], counts.second[pair]
-        gram += ((counts.shared[pair, None, None] * overlap[m]) * overlap[q]).sum(axis=0)
-        target += (matrices[m] * (counts.blocks[pair] @ matrices[q])).sum(axis=(0, 1))
+        one, other = counts.first[pair], counts.second[pair]
+        gram += ((counts.shared[pair, None, None] * overlap[one]) * overlap[other]).sum(axis=0)
+        target += (matrices[one] * (counts.blocks[pair] @ matrices[other])).sum(axis=(0, 1))
     size = max(float(counts.shared[both].sum()), 1e-300)
     return simplex_least_squares(gram / size, target / size)
 
