@@ -16,6 +16,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -78,8 +79,8 @@ def valley_crowd(seed: int, n_items: int, answering: float) -> dict[str, float]:
 
 
 def _rank_correlation(a: np.ndarray, b: np.ndarray) -> float:
-    ranks = [np.argsort(np.argsort(x)) for x in (a, b)]
-    return float(np.corrcoef(*ranks)[0, 1])
+    ranks = np.stack([np.argsort(np.argsort(x)) for x in (a, b)])
+    return float(np.asarray(np.corrcoef(ranks))[0, 1])
 
 
 def _named_error(found: Diagnosis, truth: Model, model: Model) -> float:
@@ -95,8 +96,13 @@ def _named_error(found: Diagnosis, truth: Model, model: Model) -> float:
     return float(np.mean(sizes))
 
 
-def copied_crowd(n_classes: int, fidelity: float, seed: int, n_items: int = 1500) -> Annotations:
-    """Nine judges, right in 60 to 85 % of a class; judges 1 to 6 take the answer of judge 0 in a share `fidelity`."""
+def copied_crowd(
+    n_classes: int, fidelity: float, seed: int, *, n_items: int = 1500, answering: float = 1.0, noise: bool = False
+) -> Annotations:
+    """Nine judges, right in 60 to 85 % of a class; judges 1 to 6 take the answer of judge 0 in a share `fidelity`.
+
+    Elsewhere they answer by themselves, or with `noise` at random; of all answers a share `answering` is kept.
+    """
     rng = np.random.default_rng(seed)
     accuracy = rng.uniform(0.6, 0.85, (9, n_classes))
     rest = (1 - accuracy) / (n_classes - 1)
@@ -107,26 +113,27 @@ def copied_crowd(n_classes: int, fidelity: float, seed: int, n_items: int = 1500
     table[a.item, a.annotator] = a.label
     for m in range(1, 7):
         taken = rng.random(n_items) < fidelity
-        table[taken, m] = table[taken, 0]
-    item, annotator = np.nonzero(table >= 0)
+        own = rng.integers(n_classes, size=n_items) if noise else table[:, m]
+        table[:, m] = np.where(taken, table[:, 0], own)
+    item, annotator = np.nonzero(rng.random(table.shape) < answering)
     return Annotations.from_codes(item, annotator, table[item, annotator], annotators=Vocabulary(range(9)))
 
 
-def copies(seeds: int = 10) -> Iterator[dict[str, float | int]]:
-    for n_classes in (2, 3, 4):
-        for fidelity in (0.6, 0.7, 0.8, 0.9, 0.95):
-            found = [diagnose(copied_crowd(n_classes, fidelity, s)).dependence for s in range(seeds)]
-            votes = np.array([d.effective_votes for d in found])
-            named = sum([g.annotators for g in d.groups] == [tuple(range(7))] for d in found)
-            yield {
-                "classes": n_classes,
-                "copied": fidelity,
-                "crowds": seeds,
-                "votes_low": round(float(votes.min()), 2),
-                "votes_high": round(float(votes.max()), 2),
-                "between_2_and_5": int(((votes >= 2) & (votes <= 5)).sum()),
-                "group_named": named,
-            }
+def copies(seeds: int = 10) -> Iterator[dict[str, object]]:
+    plain: list[dict[str, Any]] = [
+        {"n_classes": k, "fidelity": f} for k in (2, 3, 4) for f in (0.6, 0.7, 0.8, 0.9, 0.95)
+    ]
+    half = [{"n_classes": k, "fidelity": 0.8, "n_items": 1000, "answering": 0.5} for k in (2, 3, 4)]
+    blind = [{"n_classes": k, "fidelity": 0.8, "noise": True} for k in (2, 3, 4)]
+    for options in (*plain, *half, *blind):
+        found = [diagnose(copied_crowd(**options, seed=s)).dependence for s in range(seeds)]
+        votes = np.array([d.effective_votes for d in found])
+        yield options | {
+            "crowds": seeds,
+            "votes": [round(float(v), 2) for v in (votes.min(), votes.max())],
+            "between_2_and_5": int(((votes >= 2) & (votes <= 5)).sum()),
+            "group_named": sum([g.annotators for g in d.groups] == [tuple(range(7))] for d in found),
+        }
 
 
 def quiet(crowds: int = 250) -> dict[str, int]:
@@ -210,25 +217,41 @@ def truths(crowd: Crowd, truth: Model, estimator: Aggregator) -> dict[str, np.nd
     }
 
 
-def times() -> Iterator[dict[str, float | str]]:
-    diagnose([(i, a, "xy"[(i + a) % 2]) for i in range(60) for a in range(4)], intervals=True, replicates=4)
+def times() -> Iterator[dict[str, object]]:
     for name in ("bluebird", "rte", "dog", "web", "trec"):
-        crowd = load(str(dataset_path(name) / "crowd.txt")).annotations
-        diagnose(crowd)  # compiled for this number of classes
-        begin = time.perf_counter()
-        found = diagnose(crowd)
-        middle = time.perf_counter()
+        yield {"set": name} | timed(load(str(dataset_path(name) / "crowd.txt")).annotations)
+    for n_classes, n_annotators, n_items in ((30, 40, 400), (3, 20_000, 20_000), (3, 100, 600_000)):
+        crowd = drawn_thinly(n_classes, n_annotators, n_items)
+        yield {"set": f"{n_classes} classes drawn"} | timed(crowd, intervals=False)
+
+
+def drawn_thinly(n_classes: int, n_annotators: int, n_items: int) -> Annotations:
+    """Five answers an item, right in three of four."""
+    rng = np.random.default_rng(0)
+    item, annotator = np.repeat(np.arange(n_items), 5), rng.integers(n_annotators, size=5 * n_items)
+    once = np.unique(item * n_annotators + annotator, return_index=True)[1]
+    item, annotator = item[once], annotator[once]
+    guess = rng.integers(n_classes, size=len(item))
+    label = np.where(rng.random(len(item)) < 0.75, rng.integers(n_classes, size=n_items)[item], guess)
+    return Annotations.from_codes(item, annotator, label)
+
+
+def timed(crowd: Annotations, *, intervals: bool = True) -> dict[str, object]:
+    """Seconds of the second diagnosis, the first having compiled what it needs, and of the intervals."""
+    diagnose(crowd)
+    begin = time.perf_counter()
+    found = diagnose(crowd)
+    middle = time.perf_counter()
+    if intervals:
         intervals_of(make("multispa-ds").fit(crowd))
-        end = time.perf_counter()
-        yield {
-            "set": name,
-            "annotators": crowd.n_annotators,
-            "answers": crowd.n_labels,
-            "verdict": found.verdict.value,
-            "votes": round(found.dependence.effective_votes, 1),
-            "diagnosis_s": round(middle - begin, 2),
-            "intervals_s": round(end - middle, 2),
-        }
+    return {
+        "annotators": crowd.n_annotators,
+        "answers": crowd.n_labels,
+        "verdict": found.verdict.value,
+        "votes": round(found.dependence.effective_votes, 1),
+        "diagnosis_s": round(middle - begin, 2),
+        "intervals_s": round(time.perf_counter() - middle, 2) if intervals else None,
+    }
 
 
 def main() -> None:
