@@ -97,14 +97,22 @@ def _named_error(found: Diagnosis, truth: Model, model: Model) -> float:
 
 
 def copied_crowd(
-    n_classes: int, fidelity: float, seed: int, *, n_items: int = 1500, answering: float = 1.0, noise: bool = False
+    n_classes: int,
+    fidelity: float,
+    seed: int,
+    *,
+    n_items: int = 1500,
+    answering: float = 1.0,
+    noise: bool = False,
+    even: bool = False,
 ) -> Annotations:
     """Nine judges, right in 60 to 85 % of a class; judges 1 to 6 take the answer of judge 0 in a share `fidelity`.
 
-    Elsewhere they answer by themselves, or with `noise` at random; of all answers a share `answering` is kept.
+    Elsewhere they answer by themselves, or with `noise` at random; of all answers a share `answering` is kept. `even`
+    judges know all classes alike.
     """
     rng = np.random.default_rng(seed)
-    accuracy = rng.uniform(0.6, 0.85, (9, n_classes))
+    accuracy = rng.uniform(0.6, 0.85, (9, 1 if even else n_classes)) * np.ones(n_classes)
     rest = (1 - accuracy) / (n_classes - 1)
     confusion = rest[:, None, :] + (accuracy - rest)[:, None, :] * np.eye(n_classes)
     model = Model(np.full(n_classes, 1 / n_classes), confusion, tuple(range(n_classes)), tuple(range(9)))
@@ -125,7 +133,8 @@ def copies(seeds: int = 10) -> Iterator[dict[str, object]]:
     ]
     half = [{"n_classes": k, "fidelity": 0.8, "n_items": 1000, "answering": 0.5} for k in (2, 3, 4)]
     blind = [{"n_classes": k, "fidelity": 0.8, "noise": True} for k in (2, 3, 4)]
-    for options in (*plain, *half, *blind):
+    even = [{"n_classes": k, "fidelity": 0.8, "n_items": 1000, "noise": True, "even": True} for k in (2, 3, 4)]
+    for options in (*plain, *half, *blind, *even):
         found = [diagnose(copied_crowd(**options, seed=s)).dependence for s in range(seeds)]
         votes = np.array([d.effective_votes for d in found])
         yield options | {

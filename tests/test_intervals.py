@@ -41,7 +41,13 @@ def crowd_intervals(truth, seed, n_items=200, answering=0.8, replicates=60):
     engine = MemoryEngine(crowd.annotations, threads=1)
     point = match_classes(truth, fitted(engine))
     found = bootstrap(
-        engine, lambda e: fitted(e, point, 1e-5), point=point, shrinkage=SAFE, replicates=replicates, seed=seed
+        engine,
+        lambda e: fitted(e, point, 1e-5),
+        point=point,
+        shrinkage=SAFE,
+        replicates=replicates,
+        seed=seed,
+        threads=1,
     )
     return crowd, engine, point, found
 
@@ -49,7 +55,7 @@ def crowd_intervals(truth, seed, n_items=200, answering=0.8, replicates=60):
 @pytest.mark.slow
 def test_ninety_percent_intervals_cover_about_ninety_percent_of_the_time():
     hits = {name: [] for name in QUANTITIES}
-    for seed in range(120):
+    for seed in range(200):
         truth = able_model(7, 2, seed)
         # with 19 replicates the ends are the least and the greatest: 1 and 19 of 20 parts
         crowd, engine, point, found = crowd_intervals(truth, seed, n_items=200, replicates=19)
