@@ -32,6 +32,7 @@ ALIKE = 0.2
 """The exponent of the skill share in `temperatures`."""
 
 _GRID = np.geomspace(0.1, 1.5, 12)
+_ROWS = 2**12  # softened at a time, so that they stay in the cache
 
 
 def tempered(posterior: Floats, temperature: Floats, share: float = 1.0, onto: Floats | None = None) -> Floats:
@@ -42,24 +43,40 @@ def tempered(posterior: Floats, temperature: Floats, share: float = 1.0, onto: F
     >>> tempered(np.array([[0.9, 0.1]]), np.array([0.5])).round(2).tolist()
     [[0.75, 0.25]]
     """
-    from covote.kernels import tempering
-
     out = np.zeros_like(posterior) if onto is None else onto
-    tempering.add_softened(posterior, temperature, share, out)
+    for start in range(0, len(posterior), _ROWS):
+        rows = slice(start, start + _ROWS)
+        soft = np.exp(temperature[rows, None] * _logs(posterior[rows]))
+        out[rows] += soft * (share / soft.sum(axis=1, keepdims=True))
     return out
+
+
+def _logs(posterior: Floats) -> Floats:
+    """Logarithms (items, classes), shifted so that the largest of a row is 0."""
+    log = np.log(np.maximum(posterior, 1e-300))
+    return np.asarray(log - log.max(axis=1, keepdims=True))
 
 
 def heldout_temperature(forecasts: Sequence[Forecast], shares: Sequence[float]) -> float:
     """The temperature under which forecasts, mixed by `shares`, predict the answers set aside best; 1 without any."""
-    from covote.kernels import tempering
-
     answers = len(forecasts[0].posterior)
     if answers == 0:
         return 1.0
-    chance = np.zeros((len(_GRID), answers))
-    for one, share in zip(forecasts, shares, strict=True):
-        tempering.add_chances(one.posterior, one.given_class, _GRID, share, chance)
-    return float(_GRID[int(np.log(np.maximum(chance, 1e-300)).sum(axis=1).argmax())])
+    total = np.zeros(len(_GRID))
+    for start in range(0, answers, _ROWS):
+        rows = slice(start, start + _ROWS)
+        chance = np.zeros((len(_GRID), len(forecasts[0].posterior[rows])))
+        for one, share in zip(forecasts, shares, strict=True):
+            chance += share * _chances(one.posterior[rows], one.given_class[rows]) if share else 0.0
+        total += np.log(np.maximum(chance, 1e-300)).sum(axis=1)
+    return float(_GRID[int(total.argmax())])
+
+
+def _chances(posterior: Floats, given_class: Floats) -> Floats:
+    """Probability of each answer (grid, answers) when the posterior of its item is softened by each of the grid."""
+    log = _logs(posterior)
+    soft = np.exp(_GRID[:, None, None] * log)  # (grid, answers, classes)
+    return np.asarray((soft * given_class).sum(axis=2) / soft.sum(axis=2))
 
 
 def power_for(confidence: float, posterior: Floats) -> float:

@@ -19,6 +19,7 @@ NAMED = 0.1
 called what its items are called, and this keeps it so."""
 
 _STEPS = 8
+_CELLS = 2**15  # of the matrices fitted at a time, so that they stay in the cache
 
 
 def accuracy_centre(soft: Floats) -> Floats:
@@ -45,11 +46,25 @@ def habit_centre(soft: Floats, known: Floats) -> Floats:
     >>> habit_centre(np.array([spammer, expert]), np.eye(2)).round(1).tolist()
     [[[1.0, 1.0], [0.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]]]
     """
-    from covote.kernels import structure
-
     centre = np.empty_like(soft)
-    structure.habit_pass(soft, np.ascontiguousarray(known), _STEPS, centre)
+    people = max(_CELLS // max(known.size, 1), 1)
+    for start in range(0, len(soft), people):
+        centre[start : start + people] = _knows_or_habit(soft[start : start + people], known)
     return centre
+
+
+def _knows_or_habit(soft: Floats, known: Floats) -> Floats:
+    given, K = soft.sum(axis=2), soft.shape[1]  # (annotators, labels)
+    answers = given.sum(axis=1)
+    habit = (given + 1) / (answers + K)[:, None]
+    knows = np.full(len(soft), 0.5)
+    for _ in range(_STEPS):
+        by_knowledge = knows[:, None, None] * known
+        informed = (soft * by_knowledge / (by_knowledge + ((1 - knows)[:, None] * habit)[:, :, None])).sum(axis=2)
+        total = informed.sum(axis=1)
+        knows = (total + 1) / (answers + 2)
+        habit = (given - informed + 1) / (answers - total + K)[:, None]
+    return np.asarray(knows[:, None, None] * known + ((1 - knows)[:, None] * habit)[:, :, None])
 
 
 def pooled(soft: Floats) -> Floats:
