@@ -93,11 +93,11 @@ class PairCounts:
         """Codes of those who share items with `annotator`, and its blocks with them: (T,), (T, own label, theirs)."""
         order, starts = self._by_annotator
         mine = order[starts[annotator] : starts[annotator + 1]]
-        as_first, as_second = np.split(mine, [np.searchsorted(mine, self.n_pairs)])  # the order is stable
-        as_second = as_second - self.n_pairs
-        blocks = np.empty((len(mine), self.n_classes, self.n_classes))
-        blocks[: len(as_first)] = self.blocks[as_first]
-        blocks[len(as_first) :] = self.blocks[as_second].transpose(0, 2, 1)
+        cut = int(mine.searchsorted(len(self.first)))  # the order is stable
+        as_first, as_second = mine[:cut], mine[cut:] - len(self.first)
+        blocks = np.empty((len(mine), *self.blocks.shape[1:]))
+        blocks[:cut] = self.blocks[as_first]
+        blocks[cut:] = self.blocks[as_second].transpose(0, 2, 1)
         return np.concatenate([self.second[as_first], self.first[as_second]]), blocks
 
     def kept(self, mask: NDArray[np.bool_]) -> PairCounts:

@@ -48,6 +48,11 @@ def encode_integers(column: IntArray) -> Coded:
     """
     if len(column) == 0:
         return Coded(np.empty(0, np.int32), column)
+    some = column[: 2**12]
+    if np.any(some[1:] < some[:-1]):  # not in order: by a table if one is small enough, without looking for runs
+        low, high = int(column.min()), int(column.max())
+        if _table_pays(column, low, high):
+            return _encode_by_table(column, low, high)
     starts = np.empty(len(column), dtype=bool)  # where a run of equal values begins
     starts[0] = True
     np.not_equal(column[1:], column[:-1], out=starts[1:])
@@ -55,10 +60,14 @@ def encode_integers(column: IntArray) -> Coded:
     if np.all(heads[1:] > heads[:-1]):
         return Coded(_run_number(starts), heads)
     low, high = int(heads.min()), int(heads.max())
-    if high - low < max(4 * len(column), 2**16):
+    if _table_pays(column, low, high):
         return _encode_by_table(column, low, high)
     codes, values = _encode_by_sorting(heads)
     return Coded(codes[_run_number(starts)], values)
+
+
+def _table_pays(column: IntArray, low: int, high: int) -> bool:
+    return high - low < max(4 * len(column), 2**16)
 
 
 def _run_number(starts: NDArray[np.bool_]) -> IntArray:

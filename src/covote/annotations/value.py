@@ -170,11 +170,15 @@ def pack(
             f"{n_items} items x {n_annotators} annotators x {n_classes} classes are too many. Load the items in parts."
         )
         raise InputError(msg)
-    keys = item.astype(np.int64)
-    keys *= n_annotators
-    keys += annotator
-    keys *= n_classes
-    keys += label
+    keys = np.empty(len(item), np.int64)
+    for start in range(0, len(keys), BLOCK):
+        part = slice(start, start + BLOCK)
+        block = item[part].astype(np.int64)
+        block *= n_annotators
+        block += annotator[part]
+        block *= n_classes
+        block += label[part]
+        keys[part] = block
     return keys
 
 

@@ -26,7 +26,7 @@ from covote.model import Scores
 Floats = NDArray[np.float64]
 Span = tuple[int, int]
 
-_LABELS_A_SPAN = 200_000
+_LABELS_A_SPAN = 100_000
 _MOST_SPANS = 64
 _UNROLLED = 4
 """Crowds of at most this many classes take the unrolled kernel."""

@@ -128,7 +128,12 @@ def _completed(
         confusion[m], known[m] = a, True
     waiting = np.flatnonzero(~known)
     while len(waiting):
-        reached = [m for m in waiting.tolist() if _solve(counts, m, confusion, prior, pseudo[m], known)]
+        reached = []
+        for m in waiting.tolist():
+            found = _fitted(counts, m, confusion, prior, pseudo[m], known)
+            if found is not None:
+                confusion[m] = found
+                reached.append(m)
         if not reached:
             break
         known[reached] = True
@@ -143,18 +148,9 @@ def _solved_again(
     known[stranded] = False
     new = confusion.copy()
     for m in np.flatnonzero(known).tolist():
-        new[m] = _fitted(counts, m, confusion, prior, pseudo[m], known, confusion[m])
+        found = _fitted(counts, m, confusion, prior, pseudo[m], known)
+        new[m] = confusion[m] if found is None else found
     return new
-
-
-def _solve(
-    counts: PairCounts, m: int, confusion: Floats, prior: Floats, pseudo: Floats, known: NDArray[np.bool_]
-) -> bool:
-    """Set confusion[m] (OUT) from its blocks with `known` partners; False where there is none."""
-    if not known[counts.partners(m)[0]].any():
-        return False
-    confusion[m] = _fitted(counts, m, confusion, prior, pseudo, known, confusion[m])
-    return True
 
 
 def _fitted(
@@ -164,20 +160,21 @@ def _fitted(
     prior: Floats,
     pseudo: Floats,
     known: NDArray[np.bool_],
-    start: Floats,
-) -> Floats:
+) -> Floats | None:
+    """The matrix of annotator m from its blocks with `known` partners, started at confusion[m]; None without any."""
     partners, blocks = counts.partners(m)
     use = known[partners]
     if not use.any():
-        return start
-    answers = counts.label_counts[m].sum()
-    blocks = np.ascontiguousarray(blocks[use]) * (answers / blocks[use].sum())  # an answer counts once, not once a pair
-    out = np.maximum(start, _ABOVE_ZERO)
+        return None
+    if not use.all():
+        partners, blocks = partners[use], blocks[use]
+    blocks *= counts.label_counts[m].sum() / blocks.sum()  # an answer counts once, not once a pair
+    out: Floats = np.maximum(confusion[m], _ABOVE_ZERO)
     if counts.n_pairs <= _FEW_PAIRS:
-        return _solved(blocks, confusion[partners[use]], prior, pseudo, out)
+        return _solved(blocks, confusion[partners], prior, pseudo, out)
     from covote.kernels import pairs
 
-    pairs.solve_one(blocks, confusion[partners[use]], prior, pseudo, _SWEEPS, out)
+    pairs.solve_one(blocks, confusion[partners], prior, pseudo, _SWEEPS, out)
     return out
 
 
