@@ -30,7 +30,8 @@ class DistinctRows:
     """`cells` hold a code column an annotator over the distinct rows; `index` (rows,) is the distinct row of each."""
 
     cells: list[Coded]
-    index: NDArray[np.int32]
+    index: NDArray[np.uint16]
+    count: NDArray[np.int64]  # (distinct,): rows that show each
 
     def all_cells(self) -> list[Coded]:
         """The code columns over all rows."""
@@ -60,12 +61,12 @@ def pack_cells(cells: Sequence[Coded]) -> DistinctRows | None:
     sizes = [len(column.values) for column in cells]
     if not cells or len(cells[0].codes) < FEW or not can_pack(sizes):
         return None
-    packed = np.zeros(len(cells[0].codes), np.int32)
+    packed = np.zeros(len(cells[0].codes), np.uint16)
     for start in range(0, len(packed), BLOCK):
         for column, size, stride in zip(cells, sizes, strides(sizes), strict=True):
             code = column.codes[start : start + BLOCK].astype(np.int32)
             code[code < 0] = size  # the last code of a column stands for no answer
-            packed[start : start + BLOCK] += code * np.int32(stride)
+            packed[start : start + BLOCK] += (code * np.int32(stride)).astype(np.uint16)
     return unpack(packed, [column.values for column in cells])
 
 
@@ -77,43 +78,57 @@ def unpack(packed: IntArray, values: Sequence[Any]) -> DistinctRows:
     ([[0, 1], [0, -1]], [1, 0, 1])
     """
     sizes = [len(column) for column in values]
-    seen = np.bincount(packed) > 0
-    rank = np.cumsum(seen, dtype=np.int32) - np.int32(1)
-    distinct = np.flatnonzero(seen)
+    count = np.bincount(packed)
+    distinct = np.flatnonzero(count)
+    rank = (np.cumsum(count > 0) - 1).astype(np.uint16)  # there are at most MOST
     cells = []
     for column, size, stride in zip(values, sizes, strides(sizes), strict=True):
         code = distinct // stride % (size + 1)
         cells.append(Coded(np.where(code == size, NO_CODE, code).astype(np.int32), column).compact())
-    return DistinctRows(cells, rank[packed])
+    return DistinctRows(cells, gathered(rank, packed), count[distinct])
+
+
+def gathered(values: NDArray[Any], index: IntArray) -> NDArray[Any]:
+    """values[index] of a small table and a long index, by blocks: no copy of the whole index is made.
+
+    >>> gathered(np.array([5, 7]), np.array([1, 0, 1])).tolist()
+    [7, 5, 7]
+    """
+    out = np.empty((len(index), *values.shape[1:]), values.dtype)
+    for start in range(0, len(index), BLOCK):
+        part = slice(start, start + BLOCK)
+        values.take(index[part], axis=0, out=out[part], mode="clip")  # "clip" writes to `out` directly
+    return out
 
 
 class RepeatedRows(Annotations):
     """Annotations of items that show few `distinct` rows of answers; those of all items are laid out when asked for.
 
-    `index` (items,) is the distinct row of every item.
+    `index` (items,) is the distinct row of every item, `count` (distinct,) says how many items show each.
 
     >>> distinct = Annotations.from_codes([0, 0, 1], [0, 1, 1], [1, 1, 0])
-    >>> a = RepeatedRows(distinct, np.array([1, 0, 1], np.int32), Vocabulary(["x", "y", "z"]))
+    >>> a = RepeatedRows(distinct, np.array([1, 0, 1], np.uint16), np.array([1, 2]), Vocabulary(["x", "y", "z"]))
     >>> a.n_labels, a.offsets.tolist(), a.answer.tolist()
     (4, [0, 1, 3, 4], [2, 1, 3, 2])
     """
 
     distinct: Annotations
-    index: NDArray[np.int32]
+    index: NDArray[np.uint16]
+    count: NDArray[np.int64]
 
-    def __init__(self, distinct: Annotations, index: NDArray[np.int32], items: Vocabulary) -> None:
-        self.__dict__.update(
-            distinct=distinct, index=index, items=items, annotators=distinct.annotators, classes=distinct.classes
-        )
+    def __init__(
+        self, distinct: Annotations, index: NDArray[np.uint16], count: NDArray[np.int64], items: Vocabulary
+    ) -> None:
+        own = {"distinct": distinct, "index": index, "count": count}
+        self.__dict__.update(own, items=items, annotators=distinct.annotators, classes=distinct.classes)
 
     @property
     def n_items(self) -> int:
         return len(self.index)
 
-    @cached_property
+    @property
     def n_labels(self) -> int:
-        rows = np.bincount(self.index, minlength=self.distinct.n_items)
-        return int(rows @ np.diff(self.distinct.offsets))
+        return int(self.count @ np.diff(self.distinct.offsets))
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:

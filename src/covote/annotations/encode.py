@@ -55,6 +55,9 @@ def encode_integers(column: IntArray) -> Coded:
             return _encode_by_table(column, low, high)
     starts = np.empty(len(column), dtype=bool)  # where a run of equal values begins
     starts[0] = True
+    np.greater(column[1:], column[:-1], out=starts[1:])
+    if starts.all():
+        return Coded(np.arange(len(column), dtype=np.int32 if len(column) < 2**31 else np.int64), column)
     np.not_equal(column[1:], column[:-1], out=starts[1:])
     heads = column[starts]
     if np.all(heads[1:] > heads[:-1]):

@@ -172,7 +172,9 @@ def _dtype(column: Column) -> np.dtype[Any]:
 
 def _add(shifted: IntArray, low: int, dtype: np.dtype[Any]) -> NDArray[Any]:
     # unsigned 64 bits wrap around, so the sum is right for every integer type
-    return (shifted.astype(np.uint64) + np.uint64(low % 2**64)).astype(dtype)
+    total = shifted.astype(np.uint64)
+    total += np.uint64(low % 2**64)
+    return total.view(dtype) if dtype.itemsize == total.itemsize else total.astype(dtype)
 
 
 def _vocabulary(source: Source, column: Column, label: Column) -> StoredColumn:

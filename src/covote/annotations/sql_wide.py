@@ -58,7 +58,7 @@ def _fetch_packed(source: Source, cells: Sequence[Column], lists: dict[str, Stor
         for c, size in zip(cells, sizes, strict=True)
     ]
     packed = " + ".join(f"{code}::INTEGER * {stride}" for code, stride in zip(codes, strides(sizes), strict=True))
-    array = source.con.execute(f"SELECT ({packed})::INTEGER AS packed FROM source").fetchnumpy()["packed"]  # noqa: S608
+    array = source.con.execute(f"SELECT ({packed})::USMALLINT AS packed FROM source").fetchnumpy()["packed"]  # noqa: S608
     values = [lists[c.name] if c.name in lists else integers_of(c, spans[c.name]) for c in cells]
     return unpack(array, values)
 

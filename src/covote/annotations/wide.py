@@ -45,7 +45,8 @@ def annotations_from_wide(
     if rows is None or not whole:
         return encode(items, cells if isinstance(cells, Sequence) else cells.all_cells())
     numbers = np.arange(len(rows.cells[0].codes))
-    return RepeatedRows(encode(Coded(numbers, numbers), rows.cells), rows.index, Vocabulary(items.values))
+    distinct = encode(Coded(numbers, numbers), rows.cells)
+    return RepeatedRows(distinct, rows.index, rows.count, Vocabulary(items.values))
 
 
 def _from_columns(

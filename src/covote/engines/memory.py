@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from covote.annotations.distinct_rows import gathered
 from covote.annotations.value import Annotations
 from covote.counts import PairCounts
 from covote.engines.base import ExpectedCounts, LabelFacts, Moments
@@ -73,8 +74,7 @@ class MemoryEngine:
 
     def _spread(self, values: NDArray[Any]) -> NDArray[Any]:
         """Values of the items that passes read -> values of all items."""
-        # "clip" spares the copy that take makes to check every index
-        return values if self._patterns is None else values.take(self._patterns.index, axis=0, mode="clip")
+        return values if self._patterns is None else gathered(values, self._patterns.index)
 
     def pair_counts(self, max_partners: int | None = None) -> PairCounts:
         """Blocks of all pairs that share items, or of the `max_partners` largest overlaps of each annotator."""

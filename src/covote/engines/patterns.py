@@ -34,11 +34,14 @@ class Patterns:
 
     annotations: Annotations
     gold: NDArray[np.int64] | None  # (patterns,)
-    index: NDArray[np.int32]  # (items,)
+    index: NDArray[np.int32] | NDArray[np.uint16]  # (items,)
+    count: NDArray[np.int64] | None = None  # (patterns,): items that show each, if known
 
     def weight(self, item_weight: Floats | None) -> Floats:
         """How often each pattern counts, (patterns,)."""
         n = self.annotations.n_items
+        if item_weight is None and self.count is not None:
+            return self.count.astype(np.float64)
         return np.bincount(self.index, weights=item_weight, minlength=n).astype(np.float64)
 
 
@@ -55,7 +58,7 @@ def find_patterns(annotations: Annotations, gold: NDArray[np.int64] | None, thre
         return None
     if isinstance(annotations, RepeatedRows) and gold is None:  # the reader of a wide table has found them
         pays = annotations.distinct.n_items * PAYS <= n
-        return Patterns(annotations.distinct, None, annotations.index) if pays else None
+        return Patterns(annotations.distinct, None, annotations.index, annotations.count) if pays else None
     stride = max(n // SAMPLE, 1)
     if stride > 1 and _number(annotations, gold, (0, n, stride)) is None:
         return None
