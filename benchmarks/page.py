@@ -36,9 +36,8 @@ Written by `make bench` (`python -m benchmarks`; `--large` adds the file of a hu
 `python -m benchmarks em-pass`, runs one part). Ours and the others run on the same data on the same machine, best of
 several, in turns where that is possible; what counts are the ratios. Memory is the peak of a process of its own.
 
-{os.cpu_count()} cores, Python {platform.python_version()}, {packages}; {", ".join(days)}. The machine was shared: the
-load average was {min(loads):.1f} to {max(loads):.1f}. Where both were measured, processor seconds stand beside wall
-seconds."""
+{os.cpu_count()} cores, Python {platform.python_version()}, {packages}; {", ".join(days)}. Load average {min(loads):.1f}
+to {max(loads):.1f} at the end of each part. Where both were measured, processor seconds stand beside wall seconds."""
 
 
 def _version(name):

@@ -57,8 +57,8 @@ def plot(rows, path):
         base = alt.Chart(alt.Data(values=values), width=210, height=190, title=f"by {curve}")
         charts.append(
             base.mark_line(point=True).encode(
-                x=alt.X("x:Q", scale=alt.Scale(type="log"), axis=axes, title=curve),
-                y=alt.Y("seconds:Q", scale=alt.Scale(type="log"), title="seconds"),
+                x=alt.X("x:Q", scale=alt.Scale(type="log", nice=False), axis=axes, title=curve),
+                y=alt.Y("seconds:Q", scale=alt.Scale(type="log"), axis=alt.Axis(tickCount=5), title="seconds"),
                 color=alt.Color("work:N", title=None),
             )
         )
