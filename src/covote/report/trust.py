@@ -30,13 +30,15 @@ LEVEL, Z = 0.9, 1.6448536269514722
 MOST_WORK = 400_000_000
 """Replicates x (answers x classes + cells of all confusion matrices) that a report spends on intervals."""
 
-MOST_DIAGNOSED = 3_000_000
+MOST_DIAGNOSED = 9_000_000
 """Answers x classes up to which a report diagnoses, with at most `MOST_ANNOTATORS` annotators."""
 
-MOST_ANNOTATORS = 5000
-MOST_CLASSES = 10
+MOST_ANNOTATORS = 20_000
+MOST_CLASSES = 30
 MOST_PLANNED = 200_000
-"""Items up to which a report plans the next answers."""
+"""Items up to which a report plans the next answers, with at most `MOST_ASKED` annotators."""
+
+MOST_ASKED = 5000
 _ALIKE = 12
 _USELESS = (Kind.RANDOM, Kind.CONTRARY)
 
@@ -61,7 +63,7 @@ class Look:
     flags: Mapping[Any, tuple[str, ...]]  # what stands out about an annotator
     useless: frozenset[Any]  # annotators whose answers tell nothing, or mislead
     plan: t.Plan | None
-    left_out: dict[str, str]  # why there is no diagnosis
+    left_out: dict[str, str]  # section -> what the diagnosis leaves out, and why
 
 
 def look(estimator: Aggregator, model: Model, truth: Ints | None, *, deep: bool, budget: int) -> Look:
@@ -81,7 +83,9 @@ def look(estimator: Aggregator, model: Model, truth: Ints | None, *, deep: bool,
         truth=truth,
     )
     useless = frozenset(r.annotator for r in found.annotators if r.kind in _USELESS or r.one_label is not None)
-    return Look(shares, diagnosis_facts(found, model), flags_of(found), useless, plan, {})
+    skipped = found.identifiability.left_out
+    left_out = {"identifiability": f"Left out: {skipped}."} if skipped else {}
+    return Look(shares, diagnosis_facts(found, model), flags_of(found), useless, plan, left_out)
 
 
 def replicates_for(estimator: Aggregator) -> int:
@@ -147,7 +151,7 @@ def no_diagnosis(estimator: Aggregator) -> str:
 def planned(estimator: Aggregator, model: Model, budget: int) -> t.Plan | None:
     """The next answers to ask for; None where there is no budget, nobody to ask, or too large a crowd."""
     a = estimator.loaded_.annotations
-    if budget < 1 or a.n_annotators > MOST_ANNOTATORS or a.n_items > MOST_PLANNED or a.n_labels == 0 or a.n_classes < 2:
+    if budget < 1 or a.n_annotators > MOST_ASKED or a.n_items > MOST_PLANNED or a.n_labels == 0 or a.n_classes < 2:
         return None
     found = plan_answers(a, Request(budget=budget), model=model)
     rows = (t.Assignment(plain(x.item), plain(x.annotator), x.aim.value, x.reason, x.gain) for x in found.assignments)
