@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from covote.annotations import Annotations, Vocabulary
-from covote.diagnosis.copies import MATERIAL, branches, effective_votes
 from covote.diagnosis.crowd import Sources, dependence
-from covote.diagnosis.dependence import block_g, expected_agreement, holm, pair_tests, redrawn, thick_pairs
+from covote.diagnosis.dependence import redrawn
 from covote.engines.memory import MemoryEngine
+from covote.methods.agreement import block_g, expected_agreement, holm, pair_tests, thick_pairs
 from covote.methods.dawid_skene import dawid_skene
+from covote.methods.groups import MATERIAL, branches, effective_votes
 from covote.methods.multispa import multispa
 from covote.model import Model
 from covote.simulate import draw

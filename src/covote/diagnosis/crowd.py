@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from covote.annotations import Annotations
 from covote.counts import PairCounts
 from covote.diagnosis.annotators import annotator_rows
-from covote.diagnosis.copies import MATERIAL, Reading, group_table, read_groups
-from covote.diagnosis.dependence import LEVEL, error_correlation, pair_tests, simulated_null, thick_pairs, unshrunk
+from covote.diagnosis.dependence import simulated_null
 from covote.diagnosis.findings import explanation, findings
 from covote.diagnosis.identifiability import identifiability
 from covote.diagnosis.model_fit import model_fit
@@ -21,8 +20,10 @@ from covote.engines.base import Engine
 from covote.engines.memory import MemoryEngine
 from covote.errors import InputError
 from covote.intervals import Intervals
+from covote.methods.agreement import LEVEL, error_correlation, pair_tests, thick_pairs, unshrunk
 from covote.methods.align import best_order
 from covote.methods.dawid_skene import dawid_skene
+from covote.methods.groups import MATERIAL, Reading, group_table, read_groups
 from covote.model import Model, Scores
 
 Floats = NDArray[np.float64]

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from covote.diagnosis.annotators import AnnotatorRow
-from covote.diagnosis.copies import CopyGroup
-from covote.diagnosis.dependence import PairTest
 from covote.diagnosis.identifiability import Identifiability, Verdict
 from covote.diagnosis.model_fit import ModelFit
 from covote.diagnosis.overlap import Overlap
+from covote.methods.agreement import PairTest
+from covote.methods.groups import CopyGroup
 
 
 class Severity(enum.Enum):

@@ -13,12 +13,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import linkage
-from scipy.spatial.distance import squareform
 
 from covote.counts import PairCounts
-from covote.diagnosis.dependence import LEVEL, Null, PairTests, fit_work, pair_tests
 from covote.engines.base import Engine
+from covote.methods.agreement import LEVEL, Null, PairTests, fit_work, pair_tests
 from covote.methods.loop import iterate
 from covote.methods.majority_vote import vote_scores
 from covote.methods.parameters import Parameters
@@ -131,6 +129,9 @@ def group_table(reading: Reading) -> tuple[CopyGroup, ...]:
 
 def branches(pairs: PairCounts) -> list[Group]:
     """Groups of annotators that agree with each other: branches of an average-linkage tree, tightest first."""
+    from scipy.cluster.hierarchy import linkage
+    from scipy.spatial.distance import squareform
+
     answers = np.zeros(pairs.n_annotators)
     np.add.at(answers, pairs.first, pairs.shared)
     np.add.at(answers, pairs.second, pairs.shared)
