@@ -136,9 +136,10 @@ def _fit(learnt: Learnt, temperature: float, guards: tuple[str, ...]) -> Fit:
         misleading=learnt.misleading,
         dependent_pairs=len(learnt.dependence.first),
         worth=learnt.dependence.worth(learnt.answers),
+        copies=learnt.copies,
     )
     scores = _softened(_weighted(learnt), temperature)
-    notes = (choice.sentence, *guards)
+    notes = (choice.sentence, *guards, *(group.sentence for group in choice.copies))
     return Fit(scores, learnt.model, Status.PLANNED, learnt.base.history, notes=notes, details={"choice": choice})
 
 

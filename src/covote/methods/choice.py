@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
+
+_SHOWN = 12  # names in a sentence
 
 
 @dataclass(frozen=True)
@@ -13,6 +16,23 @@ class Candidate:
     about: str
     heldout: float | None  # mean log-probability of a held-out answer, in nats; None when it was not asked
     share: float  # weight in the result; the shares of all candidates sum to 1
+
+
+@dataclass(frozen=True)
+class Copies:
+    """Annotators who copy each other, and the independent votes they count as together."""
+
+    annotators: tuple[Hashable, ...]
+    votes: float
+
+    @property
+    def sentence(self) -> str:
+        shown = ", ".join(str(name) for name in self.annotators[:_SHOWN])
+        more = ", ..." if len(self.annotators) > _SHOWN else ""
+        return (
+            f"{len(self.annotators)} annotators answer like one another ({shown}{more}): together they count as "
+            f"{self.votes:.1f} votes."
+        )
 
 
 @dataclass(frozen=True)
@@ -29,6 +49,7 @@ class Choice:
     misleading: float = 0.0  # share of items found to mislead the crowd
     dependent_pairs: int = 0  # pairs of annotators that agree beyond the model
     worth: float = 1.0  # independent answers that an answer is worth, on average
+    copies: tuple[Copies, ...] = ()  # groups of annotators who copy each other
 
     @property
     def chosen(self) -> str:
@@ -51,6 +72,7 @@ class Choice:
         lines = []
         if self.heldout_answers:
             lines.append(f"EM started from {self.start}; {self.heldout_answers:,} answers were held out.")
+        lines += [group.sentence for group in self.copies]
         if self.dependent_pairs:
             pairs = "pair of annotators agrees" if self.dependent_pairs == 1 else "pairs of annotators agree"
             lines.append(

@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covote.counts import PairCounts
-from covote.engines.base import ExpectedCounts
+from covote.engines.base import Engine, ExpectedCounts
+from covote.methods.agreement import LEVEL, pair_tests, thick_pairs, unshrunk
 from covote.methods.copies import excess_of_copies
-from covote.model import columns, normalised
+from covote.methods.groups import MATERIAL, Group, group_table, read_groups
+from covote.model import Model, columns, normalised
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -24,6 +26,13 @@ CERTAIN = 3.0
 
 PARTNERS = 64
 """Partners looked at for each annotator, those with the largest overlap."""
+
+RING = 3
+"""Annotators who make a ring; two who answer alike are weighed as any pair is."""
+
+ALIKE = 0.45
+"""Mean correlation of the errors within a ring, at least: half copied or more. Hard items, on which everybody errs,
+make less, and there is no better opinion to be had from outside the group."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +62,40 @@ def copying(counts: PairCounts) -> Dependence:
     excess = excess_of_copies(counts)
     found = excess > 0
     return _weighed(counts, counts.first[found], counts.second[found], counts.shared[found], excess[found])
+
+
+@dataclass(frozen=True, eq=False)
+class Rings:
+    """Groups of annotators who copy each other, and what their answers are worth."""
+
+    groups: tuple[Group, ...]
+    dependence: Dependence
+
+
+def rings(engine: Engine, model: Model) -> Rings | None:
+    """Groups of annotators behind all agreement that `model` does not explain; None where there is no such reading.
+
+    A group that is most of the crowd is taken for the truth by the model, and it is the others who seem to agree too
+    much: the reading is found by counting candidates as one vote each and fitting again (`read_groups`). It is
+    believed only if it leaves no pair unexplained.
+    """
+    pairs = thick_pairs(engine.pair_counts(PARTNERS))
+    if not pairs.n_pairs:
+        return None
+    plain = unshrunk(engine, model)
+    found = pair_tests(pairs, plain)
+    if not np.any(found.alarming(LEVEL) & (found.correlation >= MATERIAL)):
+        return None
+    reading = read_groups(engine, pairs, plain, None, smallest=RING)
+    table = zip(reading.groups, group_table(reading), strict=True)
+    groups = tuple(group for group, about in table if len(group) >= RING and about.correlation >= ALIKE)
+    if reading.unexplained or not groups:
+        return None
+    inside = np.zeros(pairs.n_pairs, bool)
+    for group in groups:
+        inside |= np.isin(pairs.first, group) & np.isin(pairs.second, group)
+    alike = np.clip(reading.tests.correlation[inside], 0.0, 1.0)
+    return Rings(groups, _weighed(pairs, pairs.first[inside], pairs.second[inside], pairs.shared[inside], alike))
 
 
 def dependence(counts: PairCounts, soft: ExpectedCounts) -> Dependence:

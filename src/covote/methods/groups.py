@@ -64,8 +64,8 @@ def effective_votes(size: int, correlation: float) -> float:
     return size / (1 + (size - 1) * min(max(correlation, 0.0), 1.0))
 
 
-def read_groups(engine: Engine, pairs: PairCounts, model: Model, null: Null | None) -> Reading:
-    """Find the groups of annotators behind the excess agreement of `pairs` under `model`.
+def read_groups(engine: Engine, pairs: PairCounts, model: Model, null: Null | None, *, smallest: int = 2) -> Reading:
+    """Find the groups of annotators, of `smallest` or more, behind the excess agreement of `pairs` under `model`.
 
     Candidates are the branches of a tree of agreement. Adding one group at a time, each counted as a single vote in a
     new fit, the search stops when no alarming pair lies outside the groups.
@@ -73,7 +73,7 @@ def read_groups(engine: Engine, pairs: PairCounts, model: Model, null: Null | No
     groups: tuple[Group, ...] = ()
     best = _reading(engine, pairs, model, null, groups)
     suspects = best.tests.alarming(LEVEL) & (best.tests.correlation >= MATERIAL)
-    candidates = _candidates(pairs, suspects)
+    candidates = [c for c in _candidates(pairs, suspects) if len(c) >= smallest]
     while best.unexplained and len(groups) < _MOST_GROUPS:
         free = [c for c in candidates if not set(c) & {m for group in groups for m in group}]
         tried = [_reading(engine, pairs, model, null, (*groups, c)) for c in free]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +11,11 @@ from numpy.typing import NDArray
 from covote.counts import PairCounts
 from covote.engines.base import Engine, ExpectedCounts, HasAnnotations
 from covote.methods.calibrate import skill_share
-from covote.methods.choice import Candidate
-from covote.methods.effective import PARTNERS, Dependence, copying, dependence
+from covote.methods.choice import Candidate, Copies
+from covote.methods.effective import PARTNERS, Dependence, copying, dependence, rings
 from covote.methods.em import Fitted
 from covote.methods.family import FAMILY, MIDDLE, ROUNDS, Member, fit_member, start_from
-from covote.methods.heldout import Forecast, HeldOut, forecast, hold_out
+from covote.methods.heldout import Forecast, HeldOut, forecast, glimpse, hold_out
 from covote.methods.majority_vote import vote_scores
 from covote.methods.misleading import Misleading
 from covote.methods.multispa import multispa
@@ -42,6 +43,9 @@ LEAST = 0.05
 MOST = 3
 """Members fitted to all answers: those that predict best."""
 
+READ = 50_000
+"""Answers in which groups of annotators who copy each other are looked for: of larger crowds, a part of the items."""
+
 THICK = 25
 """Shared items for each cell of a pair's table from which co-occurrences are taken for identified."""
 
@@ -67,6 +71,7 @@ class Learnt:
     start: str
     answers: Floats  # (annotators,)
     shared: float = USUAL  # probability that annotators err together
+    groups: tuple[tuple[int, ...], ...] = ()  # annotators who copy each other
 
     @property
     def model(self) -> Model:
@@ -92,6 +97,12 @@ class Learnt:
     def information(self) -> Floats:
         """What an answer of each annotator tells about the class, in units of the class's entropy: (annotators,)."""
         return self.dependence.weight * relative_information(self.base.model)
+
+    @property
+    def copies(self) -> tuple[Copies, ...]:
+        """The groups by name, and what they count as."""
+        names, weight = self.base.model.annotators, self.dependence.weight
+        return tuple(Copies(tuple(names[m] for m in g), float(weight[list(g)].sum())) for g in self.groups)
 
     @property
     def skill(self) -> float:
@@ -126,6 +137,12 @@ def learn(
     if len(copied.first):
         votes = engine.expected_counts(vote_scores(len(engine.annotators), len(engine.classes), copied.weight))
     base, start = _first_fit(engine, votes, counts, prior, copied.weight)
+    some: Any = glimpse(engine, READ) if isinstance(engine, HasAnnotations) else None
+    ring = rings(some, base.model) if some is not None else None
+    if ring is not None:
+        copied = copied.and_also(ring.dependence)
+        begin = _from_votes(engine, copied.weight)
+        base, start = fit_member(engine, MIDDLE, begin, prior=prior, weight=copied.weight), "votes"
     tell(base)
     found = copied.and_also(dependence(counts, engine.expected_counts(base.scores)))
     answers = votes.confusion.sum(axis=(1, 2))
@@ -140,8 +157,26 @@ def learn(
     shares = _shares(forecasts, held)
     rounds = MORE_ROUNDS if answers.sum() < MANY else LESS_ROUNDS
     fits = tuple(tell(options.fit(engine, m, base.model, rounds)) for m, s in zip(FAMILY, shares, strict=True) if s > 0)
-    shared = shared_errors(engine, base.model, found.weight, prior)
-    return Learnt(base, found, FAMILY, shares, fits, forecasts, held.n_answers, start, answers, shared)
+    groups = () if ring is None else ring.groups
+    shared = shared_errors(*_one_of_each(engine, base.model, found.weight, groups), prior)
+    return Learnt(base, found, FAMILY, shares, fits, forecasts, held.n_answers, start, answers, shared, groups)
+
+
+def _one_of_each(
+    engine: HasAnnotations, model: Model, weight: Floats, groups: tuple[tuple[int, ...], ...]
+) -> tuple[HasAnnotations, Model, Floats]:
+    """The crowd with one annotator of each group, the busiest: what errors are shared beyond the groups shows there."""
+    if not groups:
+        return engine, model, weight
+    answers = np.bincount(engine.annotations.annotator, minlength=model.n_annotators)
+    first = [max(group, key=lambda m: (answers[m], -m)) for group in groups]
+    keep = np.setdiff1d(np.arange(model.n_annotators), [m for group in groups for m in group if m not in first])
+    worth = weight.copy()
+    worth[first] = 1.0
+    people = tuple(model.annotators[m] for m in keep)
+    some: Any = engine
+    fewer: HasAnnotations = replace(some, annotations=engine.annotations.select(keep))
+    return fewer, Model(model.prior, model.confusion[keep], model.classes, people), worth[keep]
 
 
 @dataclass(frozen=True, eq=False)
