@@ -24,7 +24,7 @@ class Kind:
     """A kind of crowd: how annotators err, and how many answer."""
 
     name: str
-    errors: str = "independent"  # or alike, spammers, random, hard items, fooled, copies
+    errors: str = "independent"  # or alike, spammers, random, hard items, fooled, copies, ring
     classes: int = 3
     answers: int = 5  # to an item
     items: int = 4000
@@ -46,6 +46,10 @@ KINDS = (
     Kind("items hard for everybody", "hard items", answers=10),
     Kind("one item in four fools annotators", "fooled", answers=10),
     Kind("a third copies one annotator", "copies", answers=10),
+    *(
+        Kind(f"nine judges, {K} classes, six copy one", "ring", K, answers=9, people=9, items=1500, low=0.65, high=0.85)
+        for K in (2, 4)
+    ),
 )
 
 
@@ -88,6 +92,9 @@ def drawn(kind, seed):
     if kind.errors == "copies":
         first = answers(np.zeros(N, int), np.arange(N))
         label = np.where((who < kind.people // 3) & (chance < 0.8), first[item], label)
+    if kind.errors == "ring":
+        first = label[who == 0]  # everybody answers every item
+        label = np.where((who >= 1) & (who <= 6) & (chance < 0.8), first[item], label)
     names = [Vocabulary(np.arange(n)) for n in (N, kind.people, K)]
     return Annotations.from_codes(item, who, label, items=names[0], annotators=names[1], classes=names[2]), truth
 

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
+import covote
 from covote.annotations import Annotations, Vocabulary, load
 from covote.annotations.distinct_rows import RepeatedRows
 from covote.errors import ColumnError, InputError
@@ -235,3 +236,11 @@ def test_repeated_items_and_rows_without_an_item_are_settled_as_ever(tmp_path):
         assert a.n_items == 19_999
         assert a.n_labels == 2 * 19_998 + 1 + 1
         assert a.offsets[:2].tolist() == [0, 2]
+
+
+def test_labels_of_a_wide_text_file_that_is_recognised_by_itself(tmp_path):
+    path = write_csv(tmp_path / "w.csv", WIDE)
+    labels = covote.aggregate(path, "majority-vote").labels_
+    assert [item for item, _ in labels.fetchall()] == WIDE["doc"]
+    pa.parquet.write_table(pa.table(nones(WIDE)), tmp_path / "w.parquet")
+    assert len(covote.aggregate(tmp_path / "w.parquet", "multispa").labels_.fetchall()) == 4

@@ -24,7 +24,7 @@ class StoredColumn:
         self.table = table
         self.json_text = json_text  # values are JSON texts of several kinds
         self.type = str(con.table(table).select("value").types[0])
-        self._length: int = con.execute(f"SELECT count(*) FROM {table}").fetchone()[0]  # noqa: S608  our own table names
+        self._length: int = con.execute(f"SELECT count(*) FROM {table}").fetchall()[0][0]  # noqa: S608  our own table; fetchone would leave it open
         self._list: list[Any] | None = None
 
     def __len__(self) -> int:
