@@ -19,7 +19,7 @@ from covote.methods.heldout import Forecast, HeldOut, forecast, glimpse, hold_ou
 from covote.methods.majority_vote import vote_scores
 from covote.methods.misleading import Misleading
 from covote.methods.multispa import multispa
-from covote.methods.redrawn import USUAL, shared_errors
+from covote.methods.redrawn import EXPLAINED, USUAL, shared_errors
 from covote.methods.trust import trusted_blocks
 from covote.model import Model, Progress, Status, columns, normalised
 
@@ -158,7 +158,8 @@ def learn(
     rounds = MORE_ROUNDS if answers.sum() < MANY else LESS_ROUNDS
     fits = tuple(tell(options.fit(engine, m, base.model, rounds)) for m, s in zip(FAMILY, shares, strict=True) if s > 0)
     groups = () if ring is None else ring.groups
-    shared = shared_errors(*_one_of_each(engine, base.model, found.weight, groups), prior)
+    apart = _one_of_each(engine, base.model, found.weight, groups)
+    shared = shared_errors(*apart, prior, EXPLAINED if groups else USUAL)
     return Learnt(base, found, FAMILY, shares, fits, forecasts, held.n_answers, start, answers, shared, groups)
 
 

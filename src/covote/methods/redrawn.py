@@ -36,6 +36,9 @@ FEW_ROUNDS = 4
 USUAL = 0.8
 """Probability that annotators err together before anything is seen: four crowds in five do."""
 
+EXPLAINED = 0.5
+"""The same where groups of copies were found that leave no pair's agreement unexplained: an even chance."""
+
 TYPICAL = 0.03
 """Correlation of the errors of two annotators on an item where they err together: the middle of those seen."""
 
@@ -49,23 +52,25 @@ class Dispersion:
     partners: float  # answers that an answer meets on its item, on average
 
 
-def shared_errors(engine: HasAnnotations, model: Model, weight: Floats, prior: Floats | None = None) -> float:
+def shared_errors(
+    engine: HasAnnotations, model: Model, weight: Floats, prior: Floats | None = None, usual: float = USUAL
+) -> float:
     """Probability that annotators err together, by the dispersion of the crowd and of ones drawn from its model.
 
     `model` is where the fit starts, `weight` (annotators,) what an answer of each annotator is worth to it, a `prior`
-    (classes,) is held fixed. Where the crowd is too small or thin to tell, the probability stays near USUAL.
+    (classes,) is held fixed. Where the crowd is too small or thin to tell, the probability stays near `usual`.
     """
     engine = glimpse(engine, ENOUGH)
     if not (np.diff(engine.annotations.offsets) > 1).any():
-        return USUAL
+        return usual
     seen, fitted = _fit(engine, model, weight, prior)
     drawn = [_fit(_redrawn(engine, fitted, seed), fitted, None, prior)[0] for seed in range(DRAWS)]
     error = float(np.mean([d.error for d in drawn]))
     surplus = (seen.value - float(np.mean([d.value for d in drawn]))) / (error * np.sqrt(1 + 1 / DRAWS))
-    return probability(surplus, TYPICAL * seen.partners / error)
+    return probability(surplus, TYPICAL * seen.partners / error, usual)
 
 
-def probability(surplus: float, power: float) -> float:
+def probability(surplus: float, power: float, usual: float = USUAL) -> float:
     """Probability of shared errors, given the `surplus` of dispersion in standard errors.
 
     For independent annotators it is standard normal. Shared errors add the positive half of a normal variable of
@@ -79,7 +84,7 @@ def probability(surplus: float, power: float) -> float:
     spread = 1 + power**2
     growth = math.exp(min(0.5 * surplus**2 * (1 - 1 / spread), 300.0)) / math.sqrt(spread)
     positive = math.erfc(-surplus * power / math.sqrt(2 * spread))  # 2 Phi
-    odds = USUAL / (1 - USUAL) * growth * positive
+    odds = usual / (1 - usual) * growth * positive
     return odds / (1 + odds)
 
 
