@@ -11,6 +11,7 @@ import pytest
 import covote
 from covote.errors import ConvergenceWarning, CrowdWarning, InputError, NotFittedError
 from covote.estimators.registry import METHODS, make
+from covote.estimators.summary import summarise
 
 VOTES = [(f"{i:02d}", f"w{m}", f"0{(i + (m == 3)) % 3}") for i in range(30) for m in range(5) if (i + m) % 4]
 
@@ -135,3 +136,29 @@ def test_a_frame_counted_where_it_lies_gives_the_same_labels(name):
     assert dict(zip(labels["task"], labels["label"], strict=True)) == here
     with pytest.raises(NotFittedError, match="The answers are not in memory"):
         _ = lazy.posterior_
+
+
+@pytest.mark.parametrize("kind", ["int8", "Int64", "category", "str"])
+def test_new_items_get_labels_of_the_users_type(kind):
+    rng = np.random.default_rng(0)
+    label = rng.integers(0, 3, 250).astype("int8")
+    votes = pd.DataFrame({"item": np.repeat(np.arange(50), 5), "annotator": list("abcde") * 50, "label": label})
+    votes["label"] = votes["label"].astype(kind)
+    fitted = covote.aggregate(votes, "multispa-ds")
+    assert fitted.predict(votes.head(5))["label"].dtype == fitted.labels_["label"].dtype == votes["label"].dtype
+
+
+def test_a_table_that_the_model_knows_nothing_of_is_refused():
+    votes = [(i, a, "xy"[i % 2]) for i in range(8) for a in "abc"]
+    fitted = covote.MultiSPA().partial_fit(votes)
+    with (
+        pytest.warns(CrowdWarning, match="does not know 1 labels"),
+        pytest.raises(InputError, match=r"^No answer of this table has an annotator and a label that the model knows"),
+    ):
+        fitted.label([(1, "a", "other")])
+
+
+def test_items_without_answers_are_mentioned():
+    wide = pd.DataFrame({"item": range(4), "ann": [1, 0, None, 1], "bob": [1, 0, None, 0]})
+    notes = summarise(covote.aggregate(wide, "majority-vote"), "majority-vote").notes
+    assert notes == ("1 item has no answer: the label is the likeliest class, by how common each is.",)

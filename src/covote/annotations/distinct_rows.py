@@ -130,6 +130,10 @@ class RepeatedRows(Annotations):
     def n_labels(self) -> int:
         return int(self.count @ np.diff(self.distinct.offsets))
 
+    @property
+    def n_unanswered(self) -> int:
+        return int(self.count[np.diff(self.distinct.offsets) == 0].sum())
+
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
         return np.concatenate([[0], np.cumsum(np.diff(self.distinct.offsets)[self.index])])

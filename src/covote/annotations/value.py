@@ -128,6 +128,11 @@ class Annotations:
         return len(self.answer)
 
     @property
+    def n_unanswered(self) -> int:
+        """Items that nobody answered."""
+        return int((np.diff(self.offsets) == 0).sum())
+
+    @property
     def item(self) -> NDArray[np.int64]:
         """Item code of every answer, shape (labels,)."""
         return np.repeat(np.arange(self.n_items), np.diff(self.offsets))

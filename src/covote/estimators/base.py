@@ -15,9 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covote.annotations import Loaded
+from covote.annotations.native import to_list
 from covote.engines.base import Engine
 from covote.engines.memory import MemoryEngine
 from covote.errors import ConvergenceWarning, InputError, NotFittedError
+from covote.estimators.checks import check_options
 from covote.estimators.tables import (
     is_distributed,
     label_table,
@@ -58,6 +60,7 @@ class Aggregator(abc.ABC):
 
     def fit(self, table: Any, *, gold: Any = None, progress: Progress | None = None, **reading: Any) -> Self:
         """Learn from the answers; `gold` gives the true labels of some items, which the fit takes as certain."""
+        check_options(self)
         if self.engine == "frame" or (self.engine == "auto" and is_distributed(table)):
             engine = open_frame(table, gold, reading)
             return self._learn(engine, None, progress)
@@ -71,6 +74,7 @@ class Aggregator(abc.ABC):
         progress: Progress | None,
         run: Callable[[Any, Progress | None], Fit] | None = None,
     ) -> Self:
+        check_options(self)
         self.engine_, self._loaded = source, loaded
         for name in ("posterior_", "_chosen"):
             self.__dict__.pop(name, None)
@@ -215,4 +219,13 @@ class Aggregator(abc.ABC):
         loaded, _ = read_table(table, None, reading)
         matched = match_annotations(loaded.annotations, self.annotators_, self.classes_)
         engine = MemoryEngine(matched, threads=self.threads)
-        return replace(loaded, annotations=matched, labels=None), engine.posterior(self.fit_.scores)
+        named = replace(loaded, annotations=matched, labels=self._label_values(loaded))
+        return named, engine.posterior(self.fit_.scores)
+
+    def _label_values(self, loaded: Loaded) -> Any:
+        """Labels in the user's own kind of column, from the new table or the fitted one, whichever has all classes."""
+        known = self._loaded if self._loaded is not None and self._loaded.kind == loaded.kind else loaded
+        if loaded.kind in ("file", "duckdb"):
+            return None
+        columns = (x.labels for x in (loaded, known) if x.labels is not None)
+        return next((c for c in columns if set(self.classes_) <= set(to_list(c))), None)

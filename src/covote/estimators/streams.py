@@ -10,7 +10,7 @@ from covote.counts import PairCounts
 from covote.engines.base import Engine
 from covote.engines.memory import MemoryEngine
 from covote.estimators.base import Aggregator
-from covote.estimators.tables import is_distributed, match_annotations, open_frame, read_table
+from covote.estimators.tables import is_distributed, match_whole_table, open_frame, read_table
 from covote.model import Fit, Progress
 
 
@@ -47,7 +47,7 @@ class CountsAggregator(Aggregator, abc.ABC):
     def label(self, table: Any, **reading: Any) -> Self:
         """Hold the labels of this table by what was learnt, as if it had been fitted on it."""
         loaded, _ = read_table(table, None, reading)
-        matched = match_annotations(loaded.annotations, self.annotators_, self.classes_)
+        matched = match_whole_table(loaded.annotations, self.annotators_, self.classes_)
         engine = MemoryEngine(matched, threads=self.threads)
         return self._learn(engine, replace(loaded, annotations=matched, labels=None), None, run=lambda *_: self.fit_)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from covote.engines.base import LabelFacts
+from covote.engines.base import HasAnnotations, LabelFacts
 from covote.estimators.base import Aggregator
 from covote.labels import TIE
 from covote.methods.shrinkage import Shrinkage
@@ -85,8 +85,17 @@ def summarise(estimator: Aggregator, method: str) -> Summary:
         status=fit.status.value,
         converged=fit.status is not Status.LIMIT,
         iterations=fit.n_iter,
-        notes=fit.notes,
+        notes=(*fit.notes, *_unanswered(engine)),
     )
+
+
+def _unanswered(engine: Any) -> tuple[str, ...]:
+    """A sentence about items that nobody answered, as wide tables may have."""
+    number = engine.annotations.n_unanswered if isinstance(engine, HasAnnotations) else 0
+    if not number:
+        return ()
+    items = "1 item has" if number == 1 else f"{number:,} items have"
+    return (f"{items} no answer: the label is the likeliest class, by how common each is.",)
 
 
 def _label_facts(estimator: Aggregator) -> LabelFacts:

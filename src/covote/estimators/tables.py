@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from covote.annotations import Annotations, Loaded, Truth, Vocabulary, load, load_truth
 from covote.annotations.value import answer_dtype
-from covote.errors import CrowdWarning
+from covote.errors import CrowdWarning, InputError
 from covote.labels import column_names
 
 Floats = NDArray[np.float64]
@@ -67,6 +67,15 @@ def match_annotations(new: Annotations, annotators: tuple[Hashable, ...], classe
         annotators=Vocabulary(list(annotators)),
         classes=Vocabulary(list(classes)),
     )
+
+
+def match_whole_table(new: Annotations, annotators: tuple[Hashable, ...], classes: tuple[Hashable, ...]) -> Annotations:
+    """As `match_annotations`, for a table to be labelled as a whole: some of its answers must be of use."""
+    matched = match_annotations(new, annotators, classes)
+    if not matched.n_labels:
+        msg = "No answer of this table has an annotator and a label that the model knows. Pass answers of its crowd."
+        raise InputError(msg)
+    return matched
 
 
 def _warn_unknown(what: str, names: list[Any]) -> None:

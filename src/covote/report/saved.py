@@ -8,7 +8,7 @@ from typing import Any
 from covote.annotations import load
 from covote.engines.base import Engine
 from covote.estimators.base import Aggregator
-from covote.estimators.tables import match_annotations
+from covote.estimators.tables import match_whole_table
 from covote.model import Fit, Model, Progress
 
 
@@ -33,5 +33,5 @@ def relabelled(model: Model, table: Any, **reading: Any) -> SavedModel:
     {'x': 'dog'}
     """
     loaded = load(table, **reading)
-    matched = match_annotations(loaded.annotations, model.annotators, model.classes)
+    matched = match_whole_table(loaded.annotations, model.annotators, model.classes)
     return SavedModel(model=model).fit(replace(loaded, annotations=matched))
