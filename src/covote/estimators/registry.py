@@ -9,6 +9,7 @@ from typing import Any
 
 from covote.errors import InputError
 from covote.estimators.base import Aggregator
+from covote.estimators.checks import check_options
 from covote.estimators.dawid_skene import DawidSkene, MajorityVote, MultiSPA, MultiSPAKL
 
 Maker = Callable[..., Aggregator]
@@ -59,7 +60,7 @@ METHODS: Mapping[str, Aggregator] = _Methods()
 
 
 def make(name: str, **options: Any) -> Aggregator:
-    """A new estimator by the name of its method.
+    """A new estimator by the name of its method; options that it does not have or that make no sense are an error.
 
     >>> make("multispa-ds", tol=1e-6).tol
     1e-06
@@ -69,14 +70,14 @@ def make(name: str, **options: Any) -> Aggregator:
         hint = f" Did you mean '{likely[0]}'?" if likely else ""
         msg = f"There is no method '{name}'.{hint} Methods are: {', '.join(_MAKERS)}."
         raise InputError(msg)
-    try:
-        estimator = _MAKERS[name](**options)
-        estimator.method_name = name
-        return estimator
-    except TypeError as error:
-        known = ", ".join(_MAKERS[name]().get_params())
-        msg = f"Method '{name}' does not take these options ({error}). Its options are: {known}."
-        raise InputError(msg) from None
+    known = _MAKERS[name]().get_params()
+    if unknown := [option for option in options if option not in known]:
+        msg = f"Method '{name}' does not take these options: {', '.join(unknown)}. Its options are: {', '.join(known)}."
+        raise InputError(msg)
+    estimator = _MAKERS[name](**options)
+    check_options(estimator)
+    estimator.method_name = name
+    return estimator
 
 
 def aggregate(table: Any, method: str = DEFAULT, *, options: Mapping[str, Any] | None = None, **fitting: Any) -> Any:
