@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from covote.cli.app import COMMANDS, run
+from covote.cli.app import COMMANDS, in_options, run
 
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / "examples" / "digits_votes.csv"
@@ -137,7 +137,7 @@ def test_bad_input_is_one_sentence_and_leaves_nothing(covote, tmp_path, name):
 def test_a_misspelt_column_is_named_with_the_likely_one(covote, votes):
     code, _, err = covote("aggregate", votes, "--annotator", "wroker")
     assert code == 2
-    assert err == "Error: Column 'wroker' not found. Columns are: task, worker, label. Pass annotator=\"worker\".\n"
+    assert err == "Error: Column 'wroker' not found. Columns are: task, worker, label. Pass --annotator worker.\n"
 
 
 def test_other_bad_calls(covote, votes, tmp_path):
@@ -160,6 +160,78 @@ def test_other_bad_calls(covote, votes, tmp_path):
     code, _, err = covote("aggregate", votes, "--no-such-option")
     assert code == 2
     assert err.startswith("Error: No such option")
+
+
+REFUSED = {  # what is typed -> what the sentence must say
+    "simulate case1 --seed -1": "--seed",
+    "diagnose votes.csv --seed -1": "--seed",
+    "plan votes.csv --seed -1": "--seed",
+    "reproduce --seed -1": "--seed",
+    "aggregate votes.csv --threads 0": "--threads",
+    "count votes.csv --threads -3": "--threads",
+    "aggregate votes.csv -m mv-ds --set tol=abc": "Option tol of DawidSkene is 'abc', expected a finite number from 0 on.",
+    "aggregate votes.csv -m mv-ds --set init=foo": "Option init of DawidSkene is 'foo', expected 'majority',",
+    "aggregate votes.csv -m mv-ds --set engine=frame": "Pass --engine duckdb, polars or spark instead.",
+    "aggregate votes.csv --set threads=foo": "Option threads of Auto is 'foo', expected a whole number from 1 on or None.",
+    "aggregate votes.csv --set nope=1": "does not take these options: nope. Its options are: engine, threads, intervals.",
+    "aggregate votes.csv --memory-limit abc": "Option --memory-limit needs a size such as 4GB, got 'abc'.",
+    "aggregate votes.csv --truth truth.csv": "Option --truth truth.csv is used by the report alone. Add --report",
+    "aggregate votes.csv -o out --report out/r.html --truth no.csv": "File 'no.csv' not found.",
+    "aggregate votes.csv -o out --report out/r.html --truth other.csv": "The truth shares no item",
+    "aggregate votes.csv -o out --report votes.csv/r.html": "Cannot write to votes.csv/r.html",
+    "aggregate votes.csv -o out --report .": "Cannot write to .: it is a folder, and a file is needed.",
+    "aggregate votes.csv -o out --figures votes.csv": "Cannot write to votes.csv: it is a file, and a folder is needed.",
+    "aggregate votes.csv --columns item,annotator,annotator": "Option --columns names 'annotator' twice",
+    "aggregate votes.csv --columns item,,label": "Option --columns has an empty name in 'item,,label'.",
+    "aggregate votes.csv --duplicates foo": "--duplicates foo is not known.",
+    "aggregate votes.csv --shape wide --label label": "pass --item alone, or --shape long.",
+    "aggregate conflict.csv": "Pass --duplicates first, last or majority to keep one label.",
+    "report model.npz votes.csv --compare foo": "There is no method 'foo'.",
+    "simulate case3": "There is no case 'case3'. CASE must be case1 or case2",
+    "plan votes.csv --capacity abc": "The capacity is abc. Give a whole number from 0 on, or a CSV file of annotator,capacity.",
+}
+
+
+@pytest.mark.parametrize("typed", REFUSED)
+def test_what_makes_no_sense_is_refused_before_anything_is_written(covote, votes, tmp_path, typed):
+    (tmp_path / "truth.csv").write_text("item,label\n00,yes\n")
+    (tmp_path / "other.csv").write_text("item,label\nzz,yes\n")
+    (tmp_path / "conflict.csv").write_text("item,annotator,label\nx,ann,1\nx,ann,2\n")
+    before = sorted(tmp_path.rglob("*"))
+    code, out, err = covote(*typed.split())
+    assert (code, out, err.count("\n")) == (2, "", 1), err
+    assert err.startswith("Error: ")
+    assert REFUSED[typed] in err
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_advice_of_the_library_is_put_into_options():
+    assert in_options('Pass item=, annotator= and label=, or shape="wide".') == (
+        "Pass --item, --annotator and --label, or --shape wide."
+    )
+    assert in_options("a.csv has 3 columns, 2 are expected. Correct the line, or pass delimiter=.").endswith(
+        "--delimiter."
+    )
+    assert in_options("Use engine='memory'.") == "Use --engine memory."
+    for untouched in ("File 'item=3.csv' not found.", "the fit of my_label=x", "tol=1e-6"):
+        assert in_options(untouched) == untouched
+
+
+def test_json_holds_the_explanation_that_is_asked_for(covote, votes):
+    choice = json.loads(covote("aggregate", votes, "-o", "out", "--json", "--explain")[1])["choice"]
+    assert choice["explanation"][0] == choice["sentence"]
+    assert abs(sum(c["share"] for c in choice["candidates"]) - 1) < 1e-9
+    assert choice["chosen"] in {c["name"] for c in choice["candidates"]}
+    named = json.loads(covote("aggregate", votes, "-o", "out", "--json", "--explain", "-m", "mv-ds")[1])
+    assert named["choice"] is None
+    assert "choice" not in json.loads(covote("aggregate", votes, "-o", "out", "--json")[1])
+
+
+@pytest.mark.parametrize("typed", ["", "-h", "datasets", "datasets -h", "aggregate -h"])
+def test_help_is_no_error(covote, typed):
+    code, out, err = covote(*typed.split())
+    assert (code, err) == (0, "")
+    assert out.lstrip().startswith("Usage: covote")
 
 
 def test_every_command_is_documented_and_explains_itself(covote):

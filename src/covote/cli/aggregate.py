@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from covote.cli import options as o
-from covote.cli.report import Figures, ReportFile, TruthFile, check_place, default_title
+from covote.cli.report import Figures, ReportFile, TruthFile, check_figures, check_place, default_title
+from covote.errors import InputError
 
 if TYPE_CHECKING:
+    from covote.annotations import Annotations, Truth
     from covote.estimators.base import Aggregator
     from covote.estimators.summary import Summary
 
@@ -62,43 +65,81 @@ def aggregate(
     Example: covote aggregate votes.csv -o results
     """
     from covote.annotations import load
-    from covote.cli.elsewhere import Elsewhere, choose_engine, learn_from_counts
+    from covote.cli.elsewhere import Elsewhere, check_memory_limit, choose_engine, learn_from_counts
     from covote.estimators.registry import make
     from covote.estimators.summary import summarise
 
     o.check_choice("format", format, ("csv", "parquet"))
     estimator = make(method, **{"threads": threads, **o.method_options(settings)})
+    check_memory_limit(memory_limit)
+    o.check_writable(folder=output, file=report)
+    check_figures(figures)
     reading = o.reading(item, annotator, label, columns, shape, duplicates, delimiter)
     place = choose_engine(engine, files, gold, shape)
-    if report is not None or figures is not None:
+    if estimator.engine == "frame":
+        msg = "Option engine is frame, which is for frames in Python. Pass --engine duckdb, polars or spark instead."
+        raise InputError(msg)
+    reporting = report is not None or figures is not None
+    if reporting:
         check_place(place)
+    known = _known_truth(truth, reporting=reporting)
     bar = o.Bar(f"Fitting {method}")
     with bar:
         if counts is not None:
             learn_from_counts(estimator, counts, o.table_argument(files), reading, bar.move)
+            _check_shared(known, estimator.loaded_.annotations)
         elif place != "memory":
             job = Elsewhere(estimator, place, memory_limit, Path(output), format, probabilities)
             summary, written = job.run(o.table_argument(files), gold, reading, bar.move)
         else:
             loaded = load(o.table_argument(files), **reading)
             o.check_crowd(loaded.annotations.annotators, loaded.annotations.classes)
+            _check_shared(known, loaded.annotations)
             estimator.fit(loaded, gold=gold, progress=bar.move)
         if place == "memory" or counts is not None:
             summary = summarise(estimator, method)
             written = write_results(estimator, summary, Path(output), format, probabilities=probabilities)
-        if report is not None or figures is not None:
+        if reporting:
             from covote.report import write_report
 
-            made = write_report(estimator, report, figures=figures, truth=truth, title=default_title(files))
+            made = write_report(estimator, report, figures=figures, truth=known, title=default_title(files))
             written += made.files
     if json_:
-        typer.echo(json.dumps({**summary.as_dict(), "files": [str(p) for p in written]}, default=str, indent=2))
+        facts = {**summary.as_dict(), "files": [str(p) for p in written]}
+        if explain:
+            facts["choice"] = choice_facts(estimator)
+        typer.echo(json.dumps(facts, default=str, indent=2))
     else:
         from covote.cli.show import show_choice, show_summary
 
         show_summary(summary, written)
         if explain:
             show_choice(estimator)
+
+
+def _known_truth(truth: str | None, *, reporting: bool) -> Truth | None:
+    """The truth, read before anything is fitted or written; an error where nothing would use it."""
+    from covote.annotations import load_truth
+
+    if truth is not None and not reporting:
+        msg = (
+            f"Option --truth {truth} is used by the report alone. Add --report report.html or --figures FOLDER, "
+            "or score methods with covote compare --truth."
+        )
+        raise InputError(msg)
+    return None if truth is None else load_truth(truth)
+
+
+def _check_shared(known: Truth | None, annotations: Annotations) -> None:
+    """Raise where the truth knows none of the items."""
+    if known is not None:
+        known.codes(annotations)
+
+
+def choice_facts(estimator: Aggregator) -> dict[str, Any] | None:
+    """What the default chose and why, as plain values; None for a named method."""
+    choice = estimator.fit_.details.get("choice")
+    return None if choice is None else {**asdict(choice), "chosen": choice.chosen, "explanation": choice.explain()}
 
 
 def write_results(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import sys
 import warnings
 from importlib import import_module
@@ -15,12 +17,19 @@ from covote.errors import CovoteError
 COMMANDS = ("aggregate", "compare", "simulate", "diagnose", "plan", "report", "count", "reproduce", "datasets")
 """Each is a module of this package with a function `register(app)`."""
 
+_KEYWORD = re.compile(
+    r"(?<![\w./'\"-])(item|annotator|label|columns|shape|duplicates|delimiter|gold|truth|engine|seed)="
+    r"(\"[^\"]*\"|'[^']*'|)((?:(?:, | or )\"[^\"]*\")*)"
+)
+"""Options of the library that are options of commands too: name, value, and further values after commas or "or"."""
+
 _UsageError: Any = typer.BadParameter.__mro__[2]  # click's base error, from whichever click typer carries
 
 app = typer.Typer(
     name="covote",
     no_args_is_help=True,
     add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Labels one can trust from many imperfect annotators: crowd workers, classifiers, LLM judges.",
@@ -54,10 +63,13 @@ def run(arguments: list[str] | None = None) -> int:
     except typer.Exit as stop:
         return stop.exit_code
     except _UsageError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # a group alone: its message is the help
+            typer.echo(error.format_message())
+            return 0
         typer.echo(f"Error: {error.format_message()}", err=True)
         return 2
     except CovoteError as error:
-        typer.echo(f"Error: {error}", err=True)
+        typer.echo(f"Error: {in_options(str(error))}", err=True)
         return 2
     except (KeyboardInterrupt, typer.Abort):
         typer.echo("Stopped.", err=True)
@@ -72,8 +84,24 @@ def run(arguments: list[str] | None = None) -> int:
     return code if isinstance(code, int) else 0
 
 
+def in_options(text: str) -> str:
+    """The library's advice in the words of the command line.
+
+    >>> in_options('Pass duplicates="first", "last" or "majority" to keep one label.')
+    'Pass --duplicates first, last or majority to keep one label.'
+    >>> in_options('Pass annotator="who is it", or pass delimiter=.')
+    "Pass --annotator 'who is it', or pass --delimiter."
+    """
+
+    def option(found: re.Match[str]) -> str:
+        name, value, others = found.groups()
+        return f"--{name}" + (f" {shlex.quote(value[1:-1])}" if value else "") + others.replace('"', "")
+
+    return _KEYWORD.sub(option, text)
+
+
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    typer.echo(f"Note: {message}", err=True)
+    typer.echo(f"Note: {in_options(str(message))}", err=True)
 
 
 def main() -> None:

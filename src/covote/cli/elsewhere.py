@@ -73,7 +73,7 @@ class Elsewhere:
         from covote.annotations.source import Source, read_files
 
         def work(source: Source) -> tuple[Summary, list[Path]]:
-            if self.memory_limit:
+            if self.memory_limit is not None:
                 _limit_memory(source.con, self.memory_limit)
             source.use(source.names)
             return self._fit(source.con.table("source"), gold, reading, progress)
@@ -114,6 +114,15 @@ class Elsewhere:
         else:  # Spark writes a folder of parts
             writer = labels.select(*wanted).write.mode("error")
             writer.parquet(str(path)) if self.format == "parquet" else writer.option("header", True).csv(str(path))
+
+
+def check_memory_limit(limit: str | None) -> None:
+    """Raise for a limit that DuckDB does not take, whichever engine is used in the end."""
+    if limit is not None:
+        import duckdb
+
+        with duckdb.connect() as con:
+            _limit_memory(con, limit)
 
 
 def _limit_memory(con: Any, limit: str) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+import os
 import sys
 from collections.abc import Hashable, Sequence
+from pathlib import Path
 from typing import Annotated, Any, Self
 
 import typer
 
-from covote.errors import InputError
+from covote.errors import FileError, InputError
 
 Files = Annotated[
     list[str],
@@ -30,11 +32,11 @@ Method = Annotated[str, typer.Option("--method", "-m", help="Name of the method:
 Set = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the method, e.g. --set tol=1e-6.")
 ]
-Threads = Annotated[int | None, typer.Option(help="Threads; all cores when not given. The answer is the same.")]
+Threads = Annotated[int | None, typer.Option(min=1, help="Threads; all cores when not given. The answer is the same.")]
 Output = Annotated[str, typer.Option("--output", "-o", help="Folder for the results.")]
 Format = Annotated[str, typer.Option(help="Format of the result tables: csv or parquet.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
 
 
 def reading(
@@ -48,6 +50,7 @@ def reading(
 ) -> dict[str, Any]:
     """The options of `covote.annotations.load`."""
     tab = {"\\t": "\t", "tab": "\t"}
+    _check_columns(columns)
     return {
         "item": item,
         "annotator": annotator,
@@ -59,18 +62,32 @@ def reading(
     }
 
 
+def _check_columns(columns: str | None) -> None:
+    """Raise for a list of names that has an empty one, or one twice."""
+    names = [] if columns is None else [name.strip() for name in columns.split(",")]
+    if "" in names:
+        msg = f"Option --columns has an empty name in '{columns}'. Give every column a name, e.g. item,annotator,label."
+        raise InputError(msg)
+    folded = [name.casefold() for name in names]  # DuckDB does not tell names apart by case
+    twice = next((name for name, plain in zip(names, folded, strict=True) if folded.count(plain) > 1), None)
+    if twice is not None:
+        msg = f"Option --columns names '{twice}' twice in '{columns}'. Give every column its own name."
+        raise InputError(msg)
+
+
 def table_argument(files: list[str]) -> Any:
     """One path or several, as `load` takes them."""
     return files[0] if len(files) == 1 else files
 
 
 def method_options(settings: list[str] | None) -> dict[str, Any]:
-    """NAME=VALUE texts to keyword arguments; values are Python literals, or text.
+    """NAME=VALUE texts to keyword arguments; values are Python literals (true, false and none in any case), or text.
 
-    >>> method_options(["tol=1e-6", "init=majority"])
-    {'tol': 1e-06, 'init': 'majority'}
+    >>> method_options(["tol=1e-6", "init=majority", "accelerate=false"])
+    {'tol': 1e-06, 'init': 'majority', 'accelerate': False}
     """
-    options = {}
+    words = {"true": True, "false": False, "none": None}
+    options: dict[str, Any] = {}
     for text in settings or []:
         name, equals, value = text.partition("=")
         if not equals:
@@ -78,8 +95,8 @@ def method_options(settings: list[str] | None) -> dict[str, Any]:
             raise InputError(msg)
         try:
             options[name.strip()] = ast.literal_eval(value)
-        except (ValueError, SyntaxError):
-            options[name.strip()] = value
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):  # all that odd text can cause
+            options[name.strip()] = words.get(value.lower(), value)
     return options
 
 
@@ -89,6 +106,26 @@ def check_choice(name: str, value: str, choices: tuple[str, ...]) -> str:
         msg = f"Option --{name} must be one of {', '.join(choices)}, got '{value}'."
         raise InputError(msg)
     return value
+
+
+def check_writable(*, folder: str | None = None, file: str | None = None) -> None:
+    """Raise before any work where a result could not be written: below a file, or in a closed folder."""
+    for path, is_folder in ((folder, True), (file, False)):
+        why = None if path is None else _obstacle(Path(path), is_folder=is_folder)
+        if why is not None:
+            msg = f"Cannot write to {path}: {why}. Choose a place that can be written."
+            raise FileError(msg)
+
+
+def _obstacle(path: Path, *, is_folder: bool) -> str | None:
+    if is_folder and path.is_file():
+        return "it is a file, and a folder is needed"
+    if not is_folder and path.is_dir():
+        return "it is a folder, and a file is needed"
+    above = next((p for p in path.absolute().parents if os.path.lexists(p)), path)
+    if not above.is_dir():
+        return f"{above} is no folder"
+    return None if os.access(above, os.W_OK | os.X_OK) else f"{above} is closed to writing"
 
 
 def check_crowd(annotators: Sequence[Hashable], classes: Sequence[Hashable]) -> None:

@@ -147,9 +147,9 @@ def _pairs(path: str | None, items: dict[str, Any], people: dict[str, Any]) -> l
 def _capacity(text: str | None, people: dict[str, Any]) -> int | dict[Any, int] | None:
     if text is None:
         return None
-    if text.isdigit():
+    if text.isdecimal():
         return int(text)
-    if text.lstrip("-").isdigit():
+    if not Path(text).is_file():
         msg = f"The capacity is {text}. Give a whole number from 0 on, or a CSV file of annotator,capacity."
         raise InputError(msg)
     rows = _rows(text)

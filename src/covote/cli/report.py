@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from covote.cli import options as o
-from covote.errors import InputError
+from covote.cli.compare import check_names
+from covote.errors import InputError, MissingExtraError
 
 ModelFile = Annotated[str, typer.Argument(metavar="MODEL", help="The model.npz that covote aggregate wrote.")]
 Page = Annotated[str, typer.Option("--output", "-o", help="Path of the page.")]
@@ -54,6 +55,9 @@ def report(
     from covote.report.saved import relabelled
 
     methods = compare == "all" or [m.strip() for m in (compare or "").split(",") if m.strip()]
+    check_names(None if methods is True else methods)
+    o.check_writable(file=output)
+    check_figures(figures)
     reading = o.reading(item, annotator, label, columns, shape, duplicates, delimiter)
     bar = o.Bar("Writing the report")
     with bar:
@@ -79,6 +83,17 @@ def check_place(engine: str) -> None:
     if engine != "memory":
         msg = f"A report needs the answers in memory, not in {engine}. Use --engine memory, or covote report on a part."
         raise InputError(msg)
+
+
+def check_figures(folder: str | None) -> None:
+    """Raise before any work where charts are asked for and cannot be drawn, or not be written."""
+    if folder is None:
+        return
+    from covote.report.draw import HOW_TO_DRAW, can_draw
+
+    o.check_writable(folder=folder)
+    if not can_draw():
+        raise MissingExtraError(HOW_TO_DRAW)
 
 
 def default_title(files: list[str]) -> str:

@@ -45,7 +45,9 @@ def simulate(
     from covote.simulate import draw, paper_model
 
     o.check_choice("format", format, ("csv", "parquet"))
-    o.check_choice("case", case, ("case1", "case2"))
+    if case not in ("case1", "case2"):
+        msg = f"There is no case '{case}'. CASE must be case1 or case2, for example: covote simulate case1."
+        raise InputError(msg)
     rng = np.random.default_rng(seed)
     model = paper_model(
         "case1" if case == "case1" else "case2",
