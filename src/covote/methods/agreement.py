@@ -8,6 +8,7 @@ the items it shares. The test asks whether it agrees more often. A fitted model 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -103,6 +104,33 @@ def excess(counts: PairCounts, model: Model) -> Floats:
     above = np.where(same < met, betainc(same + 1, np.maximum(met - same, 1e-9), expected), 0.0)
     at_least = np.where(same > 0, betainc(np.maximum(same, 1e-9), met - same + 1, expected), 1.0)
     return np.asarray(-ndtri(np.clip((above + at_least) / 2, 1e-300, 1 - 1e-15)))
+
+
+def may_alarm(counts: PairCounts, model: Model, least: float) -> bool:
+    """Whether the test of all pairs may convict one of an error correlation of `least` or more; needs no SciPy.
+
+    Pairs that a normal score finds surprising, a standard error left for what it may be off by, are asked exactly.
+    """
+    expected = np.clip(expected_agreement(counts, model), 1e-12, 1 - 1e-12)
+    met, same = counts.shared, np.einsum("pii->p", counts.blocks)
+    needed = -NormalDist().inv_cdf(LEVEL / max(counts.n_pairs, 1)) - 1
+    surprising = same - met * expected > needed * np.sqrt(met * expected * (1 - expected))
+    asked = np.flatnonzero(surprising & (error_correlation(counts, model) >= least))
+    level = LEVEL / max(counts.n_pairs - len(asked), 1)
+    return any(_tail(int(met[p]), int(same[p]), float(expected[p])) < level for p in asked)
+
+
+def _tail(n: int, least: int, p: float) -> float:
+    """Probability of more than `least` of n, and half of that of exactly as many: the binomial law.
+
+    >>> round(_tail(4, 3, 0.5), 4)
+    0.1875
+    """
+    number = np.arange(least, n + 1)
+    log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])
+    ways = log_factorial[n] - log_factorial[number] - log_factorial[n - number]
+    terms = np.exp(ways + number * np.log(p) + (n - number) * np.log1p(-p))
+    return float(terms.sum() - terms[0] / 2)
 
 
 def expected_agreement(counts: PairCounts, model: Model) -> Floats:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from covote.counts import PairCounts
 from covote.engines.base import Engine, ExpectedCounts
-from covote.methods.agreement import LEVEL, pair_tests, thick_pairs, unshrunk
+from covote.methods.agreement import LEVEL, may_alarm, pair_tests, thick_pairs, unshrunk
 from covote.methods.copies import excess_of_copies
 from covote.methods.groups import MATERIAL, Group, group_table, read_groups
 from covote.model import Model, columns, normalised
@@ -83,6 +83,8 @@ def rings(engine: Engine, model: Model) -> Rings | None:
     if not pairs.n_pairs:
         return None
     plain = unshrunk(engine, model)
+    if not may_alarm(pairs, plain, MATERIAL):
+        return None
     found = pair_tests(pairs, plain)
     if not np.any(found.alarming(LEVEL) & (found.correlation >= MATERIAL)):
         return None
