@@ -7,6 +7,7 @@ import io
 import os
 from pathlib import Path
 
+PARTS = {"datasets": ("list", "path", "fetch")}
 TARGET = Path(__file__).parent.parent / "docs" / "cli.md"
 
 
@@ -18,11 +19,12 @@ def cli_page() -> str:
 
     parts = ["# The command line\n\nMade from `--help` by `scripts/write_cli_docs.py`; a test compares.\n"]
     for name in COMMANDS:
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out):
-            run([name, "--help"])
-        lines = "\n".join(line.rstrip() for line in out.getvalue().strip().splitlines())
-        parts.append(f"\n## covote {name}\n\n```\n{lines}\n```\n")
+        for command in ([name], *([name, part] for part in PARTS.get(name, ()))):
+            out = io.StringIO()
+            with contextlib.redirect_stdout(out):
+                run([*command, "--help"])
+            lines = "\n".join(line.rstrip() for line in out.getvalue().strip().splitlines())
+            parts.append(f"\n## covote {' '.join(command)}\n\n```\n{lines}\n```\n")
     return "".join(parts)
 
 
