@@ -244,3 +244,20 @@ def test_labels_of_a_wide_text_file_that_is_recognised_by_itself(tmp_path):
     assert [item for item, _ in labels.fetchall()] == WIDE["doc"]
     pa.parquet.write_table(pa.table(nones(WIDE)), tmp_path / "w.parquet")
     assert len(covote.aggregate(tmp_path / "w.parquet", "multispa").labels_.fetchall()) == 4
+
+
+@pytest.mark.parametrize("kind", ["matrix", "parquet"])
+def test_more_distinct_rows_than_two_bytes_hold(kind, tmp_path):
+    rng = np.random.default_rng(5)
+    truth = rng.integers(3, size=(300_000, 1))
+    matrix = np.where(rng.random((300_000, 9)) < 0.6, truth, rng.integers(-1, 3, (300_000, 9)))
+    if kind == "parquet":
+        columns = {f"j{m}": pa.array(matrix[:, m], mask=matrix[:, m] < 0) for m in range(9)}
+        pa.parquet.write_table(pa.table(columns), tmp_path / "a.parquet")
+    a = load(matrix if kind == "matrix" else tmp_path / "a.parquet", shape="wide").annotations
+    assert isinstance(a, RepeatedRows)
+    row, column = np.nonzero(matrix >= 0)
+    expected = Annotations.from_codes(row, column, matrix[row, column], items=Vocabulary(np.arange(300_000)))
+    np.testing.assert_array_equal(a.offsets, expected.offsets)
+    np.testing.assert_array_equal(a.answer, expected.answer)
+    assert a.n_labels == expected.n_labels

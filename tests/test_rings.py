@@ -5,8 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from covote.annotations import Annotations, load
+from covote.annotations.distinct_rows import RepeatedRows
+from covote.engines.memory import MemoryEngine
 from covote.estimators.auto import Auto
 from covote.estimators.dawid_skene import DawidSkene
+from covote.methods.auto import auto
 from covote.score import error_rate
 
 SKILLS = (0.8, 0.75, 0.7, 0.75, 0.7, 0.8, 0.7, 0.75, 0.8)
@@ -66,3 +70,19 @@ def test_a_ring_among_many_workers():
     found = Auto().fit(answers)
     assert [set(group.annotators) for group in found.choice_.copies] == [set(range(12))]
     assert error_rate(found.posterior_, truth) < error_rate(DawidSkene().fit(answers).posterior_, truth)
+
+
+def test_patterns_of_answers_change_nothing():
+    """Nine judges on many items show few patterns: fitted and softened on these, or on every item, it is the same."""
+    answers, _ = judges(4, 0.8, n_classes=2, n_items=3000)
+    answers[np.random.default_rng(0).random(answers.shape) < 0.02] = -1
+    a = load(np.concatenate([answers] * 6)).annotations
+    assert isinstance(a, RepeatedRows)
+    plain = Annotations(a.offsets, a.answer, a.items, a.annotators, a.classes)
+    fits = [auto(MemoryEngine(x, collapse=c)) for x, c in ((a, True), (plain, True), (plain, False))]
+    for other in fits[1:]:
+        np.testing.assert_allclose(fits[0].posterior, other.posterior, atol=1e-9)
+        np.testing.assert_allclose(fits[0].scores.table, other.scores.table, atol=1e-9)
+        (one,), (same,) = (f.details["choice"].copies for f in (fits[0], other))
+        assert one.annotators == same.annotators
+        assert one.votes == pytest.approx(same.votes)

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 TIE = 1e-9
 """Classes whose probabilities differ by no more than this are tied."""
 
+_ROWS = 2**14  # looked at at a time, so that they stay in the cache
+
 
 def choose_labels(probability: NDArray[np.float64], votes: NDArray[np.float64]) -> NDArray[np.int64]:
     """The most probable class of each row (items, classes).
@@ -21,12 +23,15 @@ def choose_labels(probability: NDArray[np.float64], votes: NDArray[np.float64]) 
     >>> choose_labels(np.array([[0.5, 0.5], [0.9, 0.1]]), np.array([3.0, 4.0])).tolist()
     [1, 0]
     """
+    chosen = np.zeros(len(probability), np.int64)
     if probability.shape[1] == 0:
-        return np.zeros(len(probability), np.int64)
+        return chosen
     order = favoured(votes)
-    best = probability.max(axis=1, keepdims=True)
-    tied: NDArray[Any] = probability[:, order] >= best - TIE
-    return np.asarray(order[np.argmax(tied, axis=1)], dtype=np.int64)
+    for start in range(0, len(chosen), _ROWS):
+        rows = probability[start : start + _ROWS]
+        tied: NDArray[Any] = rows[:, order] >= rows.max(axis=1, keepdims=True) - TIE
+        chosen[start : start + _ROWS] = order[np.argmax(tied, axis=1)]
+    return chosen
 
 
 def favoured(votes: NDArray[np.float64]) -> NDArray[np.int64]:

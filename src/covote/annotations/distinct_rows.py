@@ -5,7 +5,7 @@ Nine judges with two labels each make 512 rows at most: ten million rows are rea
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -18,8 +18,11 @@ from covote.annotations.encode import Coded
 from covote.annotations.native import IntArray
 from covote.annotations.value import BLOCK, NO_CODE, Annotations, Vocabulary
 
-MOST = 2**16
-"""Rows are packed when there can be at most this many distinct ones."""
+FEW_DISTINCT = 2**16
+"""Rows are packed when there can be at most this many distinct ones; they have two bytes then."""
+
+MOST_DISTINCT = 2**21
+"""Or at most this many, where the table is longer than that."""
 
 FEW = 2**14
 """Tables of fewer rows are not worth it."""
@@ -30,7 +33,7 @@ class DistinctRows:
     """`cells` hold a code column an annotator over the distinct rows; `index` (rows,) is the distinct row of each."""
 
     cells: list[Coded]
-    index: NDArray[np.uint16]
+    index: IntArray
     count: NDArray[np.int64]  # (distinct,): rows that show each
 
     def all_cells(self) -> list[Coded]:
@@ -38,13 +41,19 @@ class DistinctRows:
         return [column.rows(self.index) for column in self.cells]
 
 
-def can_pack(sizes: Sequence[int]) -> bool:
+def can_pack(sizes: Sequence[int], rows: Callable[[], int]) -> bool:
     """Whether columns with so many distinct labels fit; every column can also have no answer.
 
-    >>> can_pack([2] * 9), can_pack([4] * 9)
-    (True, False)
+    >>> can_pack([2] * 9, lambda: 1000), can_pack([4] * 9, lambda: 1000), can_pack([4] * 9, lambda: 10**7)
+    (True, False, True)
     """
-    return prod(size + 1 for size in sizes) <= MOST
+    distinct = possible(sizes)
+    return distinct <= FEW_DISTINCT or (distinct <= MOST_DISTINCT and distinct <= rows())
+
+
+def possible(sizes: Sequence[int]) -> int:
+    """Distinct rows that there can be."""
+    return prod(size + 1 for size in sizes)
 
 
 def strides(sizes: Sequence[int]) -> list[int]:
@@ -59,14 +68,15 @@ def strides(sizes: Sequence[int]) -> list[int]:
 def pack_cells(cells: Sequence[Coded]) -> DistinctRows | None:
     """The distinct rows of code columns; None where the table is short or there may be too many."""
     sizes = [len(column.values) for column in cells]
-    if not cells or len(cells[0].codes) < FEW or not can_pack(sizes):
+    rows = len(cells[0].codes) if cells else 0
+    if rows < FEW or not can_pack(sizes, lambda: rows):
         return None
-    packed = np.zeros(len(cells[0].codes), np.uint16)
+    packed: IntArray = np.zeros(rows, np.uint16 if possible(sizes) <= FEW_DISTINCT else np.int32)
     for start in range(0, len(packed), BLOCK):
         for column, size, stride in zip(cells, sizes, strides(sizes), strict=True):
             code = column.codes[start : start + BLOCK].astype(np.int32)
             code[code < 0] = size  # the last code of a column stands for no answer
-            packed[start : start + BLOCK] += (code * np.int32(stride)).astype(np.uint16)
+            packed[start : start + BLOCK] += (code * np.int32(stride)).astype(packed.dtype)
     return unpack(packed, [column.values for column in cells])
 
 
@@ -80,7 +90,7 @@ def unpack(packed: IntArray, values: Sequence[Any]) -> DistinctRows:
     sizes = [len(column) for column in values]
     count = np.bincount(packed)
     distinct = np.flatnonzero(count)
-    rank = (np.cumsum(count > 0) - 1).astype(np.uint16)  # there are at most MOST
+    rank = (np.cumsum(count > 0) - 1).astype(np.uint16 if len(distinct) <= FEW_DISTINCT else np.int32)
     cells = []
     for column, size, stride in zip(values, sizes, strides(sizes), strict=True):
         code = distinct // stride % (size + 1)
@@ -113,14 +123,18 @@ class RepeatedRows(Annotations):
     """
 
     distinct: Annotations
-    index: NDArray[np.uint16]
+    index: IntArray
     count: NDArray[np.int64]
 
-    def __init__(
-        self, distinct: Annotations, index: NDArray[np.uint16], count: NDArray[np.int64], items: Vocabulary
-    ) -> None:
+    def __init__(self, distinct: Annotations, index: IntArray, count: NDArray[np.int64], items: Vocabulary) -> None:
         own = {"distinct": distinct, "index": index, "count": count}
         self.__dict__.update(own, items=items, annotators=distinct.annotators, classes=distinct.classes)
+
+    def only(self, items: NDArray[np.int64]) -> RepeatedRows:
+        """Only these items, renumbered."""
+        index = self.index[items]
+        count = np.bincount(index, minlength=self.distinct.n_items)
+        return RepeatedRows(self.distinct, index, count, Vocabulary(np.arange(len(items))))
 
     @property
     def n_items(self) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from covote.annotations.columns import Wide
-from covote.annotations.distinct_rows import DistinctRows, can_pack, strides, unpack
+from covote.annotations.distinct_rows import FEW_DISTINCT, DistinctRows, can_pack, possible, strides, unpack
 from covote.annotations.encode import Coded
 from covote.annotations.native import IntArray, to_list
 from covote.annotations.source import Source, fetch_join
@@ -51,14 +51,15 @@ def _fetch_packed(source: Source, cells: Sequence[Column], lists: dict[str, Stor
     """The distinct rows, read as one integer a row; None where there may be too many."""
     spans = spans_of(source, [column for column in cells if column.name not in lists], "true")
     sizes = [len(lists[c.name]) if c.name in lists else spans[c.name][1] - spans[c.name][0] + 1 for c in cells]
-    if not can_pack(sizes):
+    if not can_pack(sizes, lambda: source.rows("SELECT count(*) FROM source")[0][0]):
         return None
     codes = [
         code_of(source, c, lists.get(c.name), spans.get(c.name, (0, 0)), missing=size)
         for c, size in zip(cells, sizes, strict=True)
     ]
     packed = " + ".join(f"{code}::INTEGER * {stride}" for code, stride in zip(codes, strides(sizes), strict=True))
-    array = source.con.execute(f"SELECT ({packed})::USMALLINT AS packed FROM source").fetchnumpy()["packed"]  # noqa: S608
+    kind = "USMALLINT" if possible(sizes) <= FEW_DISTINCT else "INTEGER"
+    array = source.con.execute(f"SELECT ({packed})::{kind} AS packed FROM source").fetchnumpy()["packed"]  # noqa: S608
     values = [lists[c.name] if c.name in lists else integers_of(c, spans[c.name]) for c in cells]
     return unpack(array, values)
 

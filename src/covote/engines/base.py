@@ -93,6 +93,13 @@ class HasAnnotations(Protocol):
     @property
     def gold(self) -> NDArray[np.int64] | None: ...
 
+    def distinct(self) -> tuple[Any, NDArray[Any] | None]:
+        """An engine with one item for every pattern of answers, and the pattern of every item.
+
+        Itself and None where there are nearly as many patterns as items.
+        """
+        ...
+
 
 def answers_in_memory(engine: Engine, method: str) -> Annotations:
     """The answers an engine holds in memory, or an error that names the methods that run without them."""

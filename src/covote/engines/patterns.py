@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covote.annotations.distinct_rows import RepeatedRows
+from covote.annotations.native import IntArray
 from covote.annotations.value import Annotations, Vocabulary
 
 Floats = NDArray[np.float64]
@@ -34,7 +35,7 @@ class Patterns:
 
     annotations: Annotations
     gold: NDArray[np.int64] | None  # (patterns,)
-    index: NDArray[np.int32] | NDArray[np.uint16]  # (items,)
+    index: IntArray  # (items,)
     count: NDArray[np.int64] | None = None  # (patterns,): items that show each, if known
 
     def weight(self, item_weight: Floats | None) -> Floats:

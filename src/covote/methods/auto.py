@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from covote.annotations.distinct_rows import gathered
 from covote.engines.base import Engine, ExpectedCounts, HasAnnotations
 from covote.methods.calibrate import claimed_information, heldout_temperature, power_for, temperatures, tempered
 from covote.methods.choice import Candidate, Choice
@@ -105,17 +106,25 @@ def _vanished(model: Model, votes: ExpectedCounts) -> str:
 def _in_memory(engine: Engine, learnt: Learnt, guards: tuple[str, ...]) -> Fit:
     """Members' posteriors, softened item by item and averaged; one table, as sure on average, labels new items."""
     assert isinstance(engine, HasAnnotations)
+    part, index = engine.distinct()
     heldout = heldout_temperature(learnt.forecasts, learnt.shares.tolist())
-    claimed = claimed_information(engine.annotations, learnt.information)
+    claimed = claimed_information(part.annotations, learnt.information)
     temperature = temperatures(heldout, claimed, learnt.skill, learnt.shared)
-    posterior = np.zeros((engine.n_items, len(engine.classes)))
+    posterior = np.zeros((part.n_items, len(engine.classes)))
     for fit, share in learnt.mixture:
-        tempered(fit.posterior(engine), temperature, share, posterior)
-    some: Any = glimpse(engine)
-    sure = float(posterior[glimpsed(engine.annotations)].max(axis=1).mean())
+        tempered(fit.posterior(part), temperature, share, posterior)
     table = _weighted(learnt)
-    table = _softened(table, power_for(sure, np.asarray(some.posterior(table))))
-    return replace(_fit(learnt, float(temperature.mean()), guards), scores=table, posterior=posterior)
+    rows = glimpsed(engine.annotations)  # items by which the table is made as sure
+    if index is None:
+        some: Any = glimpse(engine)
+        plain = np.asarray(some.posterior(table))
+    else:
+        rows = index[rows]
+        plain = np.asarray(part.posterior(table))[rows]
+    table = _softened(table, power_for(float(posterior[rows].max(axis=1).mean()), plain))
+    mean = float(np.average(temperature, weights=None if index is None else part.weight))
+    spread = posterior if index is None else gathered(posterior, index)
+    return replace(_fit(learnt, mean, guards), scores=table, posterior=spread)
 
 
 def _on_frame(engine: Engine, learnt: Learnt, guards: tuple[str, ...]) -> Fit:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from covote.annotations.distinct_rows import RepeatedRows
 from covote.annotations.value import Annotations, Vocabulary
 from covote.engines.base import Engine, HasAnnotations
 from covote.methods.em import Fitted
@@ -86,17 +87,24 @@ def _split(engine: HasAnnotations, aside: NDArray[np.bool_]) -> HeldOut:
 def _part(engine: HasAnnotations, items: Ints, keep: NDArray[np.bool_] | None) -> HasAnnotations:
     """The engine with these items only, and of their answers those of `keep` (answers,)."""
     a = engine.annotations
+    if isinstance(a, RepeatedRows) and keep is None:
+        return _with(engine, a.only(items), items)
     sizes = np.diff(a.offsets)[items]
     starts = np.concatenate([[0], np.cumsum(sizes)])
     rows = np.repeat(a.offsets[items] - starts[:-1], sizes) + np.arange(starts[-1])
     if keep is not None:
         held = np.concatenate([[0], np.cumsum(keep[rows])])
         starts, rows = held[starts], rows[keep[rows]]
-    some: Any = engine
     numbered = Vocabulary(np.arange(len(items)))
+    part = Annotations(starts.astype(np.int64), a.answer[rows], numbered, a.annotators, a.classes)
+    return _with(engine, part, items)
+
+
+def _with(engine: HasAnnotations, annotations: Annotations, items: Ints) -> HasAnnotations:
+    some: Any = engine
     part: HasAnnotations = replace(
         some,
-        annotations=Annotations(starts.astype(np.int64), a.answer[rows], numbered, a.annotators, a.classes),
+        annotations=annotations,
         weight=None if engine.weight is None else engine.weight[items],
         gold=None if engine.gold is None else engine.gold[items],
     )
