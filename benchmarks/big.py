@@ -64,11 +64,14 @@ def best_child(times, function, **arguments):
 
 MULTISPA = "multispa"
 WARM = "multispa in Python, file to labels"
+WARM_DEFAULT = "the default in Python, file to labels"
+DEFAULT = "the default"
 WITH_EM = "multispa and 10 EM passes"
 OUT_OF_CORE = "multispa on DuckDB, 1 GB"
 JOBS = {
     MULTISPA: ["-m", "multispa", "--engine", "memory"],
     WITH_EM: ["-m", "multispa-ds", *TEN_PASSES, "--engine", "memory"],
+    DEFAULT: ["--engine", "memory"],
     OUT_OF_CORE: ["-m", "multispa", "--engine", "duckdb", "--memory-limit", "1GB"],
 }
 
@@ -134,17 +137,18 @@ def wide(items=10_000_000, annotators=9, times=3):
         options = ["-m", "multispa", "--engine", "memory", "--shape", "wide"]
         target = str(Path(place) / "out")
         out[MULTISPA] = best_child(times, "benchmarks.big:aggregate", source=source, folder=target, options=options)
-        out[WARM] = best_child(times, "benchmarks.big:fit_wide", source=source)
+        for name, method in ((WARM, "multispa"), (WARM_DEFAULT, "auto")):
+            out[name] = best_child(times, "benchmarks.big:fit_wide", source=source, method=method)
     return out
 
 
-def fit_wide(source):
-    """MultiSPA on a file to labels and confidences in memory, in a process that has loaded what it needs."""
+def fit_wide(source, method):
+    """From a file to labels and confidences in memory, in a process that has loaded what it needs."""
     import covote
 
     warm = str(wide_file(Path(source).with_name("warm.parquet"), 100_000))
-    _labelled(covote.aggregate(warm, "multispa", shape="wide"))
-    return timed(lambda: _labelled(covote.aggregate(source, "multispa", shape="wide")))
+    _labelled(covote.aggregate(warm, method, shape="wide"))
+    return timed(lambda: _labelled(covote.aggregate(source, method, shape="wide")))
 
 
 def _labelled(fitted):

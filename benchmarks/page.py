@@ -165,8 +165,8 @@ def _wide(v):
     return (
         "## Nine judges on ten million items\n\nA wide Parquet file, all answered, two classes. DuckDB counts its "
         "distinct rows. `multispa` is the whole command: it starts Python, reads the file and writes ten million labels "
-        "and confidences to Parquet, and writing is by itself more work than the group-by. In the last line Python "
-        "runs already and the labels stay in memory.\n\n" + table(RUN_HEADER, rows)
+        "and confidences to Parquet, and writing is by itself more work than the group-by. In the last lines "
+        "Python runs already and the labels stay in memory.\n\n" + table(RUN_HEADER, rows)
     )
 
 
