@@ -241,3 +241,14 @@ def test_a_frame_is_labelled_where_it_lies():
     labels = there.labels_.df().set_index("item").loc[np.arange(300), "label"].to_numpy()
     assert (labels == here.codes_).mean() > 0.97
     assert "must be in memory" in there.choice_.sentence
+
+
+def test_rows_without_answers_teach_nothing():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=300)
+    answers = np.where(rng.random((300, 6)) < 0.75, truth[:, None], 1 - truth[:, None])
+    answers[rng.random(answers.shape) < 0.4] = -1
+    answers[(answers >= 0).sum(axis=1) == 0, 0] = 0
+    alone, among = Auto().fit(answers), Auto().fit(np.concatenate([answers, np.full((900, 6), -1)]))
+    np.testing.assert_allclose(among.posterior_[:300], alone.posterior_, atol=1e-9)
+    assert np.ptp(among.posterior_[300:], axis=0).max() == 0

@@ -22,7 +22,7 @@ from covote.engines.base import Engine, ExpectedCounts, HasAnnotations
 from covote.methods.calibrate import claimed_information, heldout_temperature, power_for, temperatures, tempered
 from covote.methods.choice import Candidate, Choice
 from covote.methods.em import weighted
-from covote.methods.heldout import glimpse, glimpsed
+from covote.methods.heldout import glimpse, glimpsed, part_of
 from covote.methods.learn import Learnt, learn
 from covote.methods.majority_vote import vote_scores
 from covote.methods.rules import one_sided_share, rule_scores
@@ -44,7 +44,23 @@ UNASKED = 0.7
 
 
 def auto(engine: Engine, *, progress: Progress | None = None) -> Fit:
-    """Labels of any crowd by the rules above; `details["choice"]` holds the `Choice`."""
+    """Labels of any crowd by the rules above; `details["choice"]` holds the `Choice`.
+
+    Items that nobody answered, as wide tables have them, teach nothing: they get the class shares.
+    """
+    if not isinstance(engine, HasAnnotations) or not engine.annotations.n_unanswered:
+        return _auto(engine, progress)
+    answered = np.flatnonzero(np.diff(engine.annotations.offsets))
+    part: Any = part_of(engine, answered)
+    fit = _auto(part, progress)
+    if fit.posterior is None or fit.model is None:
+        return fit
+    posterior = np.tile(fit.model.prior, (engine.n_items, 1))
+    posterior[answered] = fit.posterior
+    return replace(fit, posterior=posterior)
+
+
+def _auto(engine: Engine, progress: Progress | None) -> Fit:
     votes = engine.expected_counts(vote_scores(len(engine.annotators), len(engine.classes)))
     unfit = _before(engine, votes)
     if unfit is not None:

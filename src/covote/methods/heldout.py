@@ -59,7 +59,7 @@ def hold_out(engine: HasAnnotations, quality: Floats) -> HeldOut:
 def glimpse(engine: HasAnnotations, enough: int = ENOUGH) -> HasAnnotations:
     """The engine with every second, third ... item, so that `enough` answers remain; as it is when it has no more."""
     items = glimpsed(engine.annotations, enough)
-    return engine if len(items) == engine.annotations.n_items else _part(engine, items, None)
+    return engine if len(items) == engine.annotations.n_items else part_of(engine, items)
 
 
 def glimpsed(annotations: Annotations, enough: int = ENOUGH) -> Ints:
@@ -80,11 +80,11 @@ def _split(engine: HasAnnotations, aside: NDArray[np.bool_]) -> HeldOut:
     number = np.full(a.n_items, -1)
     number[kept] = np.arange(len(kept))
     asked = aside & (left > 0)[a.item]
-    part: Any = _part(engine, kept, ~aside)
+    part: Any = part_of(engine, kept, ~aside)
     return HeldOut(part, number[a.item[asked]], a.annotator[asked], a.label[asked])
 
 
-def _part(engine: HasAnnotations, items: Ints, keep: NDArray[np.bool_] | None) -> HasAnnotations:
+def part_of(engine: HasAnnotations, items: Ints, keep: NDArray[np.bool_] | None = None) -> HasAnnotations:
     """The engine with these items only, and of their answers those of `keep` (answers,)."""
     a = engine.annotations
     if isinstance(a, RepeatedRows) and keep is None:
