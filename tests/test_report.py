@@ -5,12 +5,9 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from covote.annotations import load
 from covote.errors import MissingExtraError
@@ -19,60 +16,12 @@ from covote.estimators.registry import make
 from covote.estimators.summary import UNCERTAIN, summarise
 from covote.report import draw
 from covote.report.charts import charts
-from covote.report.collect import Extras
-from covote.report.collect import collect as collect_all
-from covote.report.html import Markup, tag
 from covote.report.page import page
-from covote.report.words import percent, shown
 from covote.score import calibration_error, error_rate
 from crowds import draw_triples
+from pages import Outline, collect, fitted
 
 NUMBER = r"\d+(?:[,.]\d+)*(?:e[-+]?\d+)?"
-
-TAGS = {
-    "code",
-    *(
-        "html",
-        "head",
-        "meta",
-        "title",
-        "style",
-        "script",
-        "body",
-        "nav",
-        "main",
-        "header",
-        "footer",
-        "section",
-        "article",
-    ),
-    *("a", "button", "input", "details", "summary", "h1", "h2", "h3", "h4", "p", "b", "bdi", "span", "small", "div"),
-    *("ul", "li", "dl", "dt", "dd", "figure", "table", "caption", "thead", "tbody", "tr", "th", "td"),
-    *("svg", "g", "path", "line", "rect", "text", "defs", "clippath"),
-}
-"""Every element a page may hold."""
-
-HOSTILE = (
-    "</script><img src=x onerror=alert(1)>",
-    "\"'><svg onload=alert(2)>",
-    "{{7*7}} $title ${result}",
-    "a" * 300,
-    "שלום עולם \u202e evil",
-    "مرحبا",
-    "🦄👩‍👩‍👧‍👦",
-    "tab\tand\nnewline\x00null",
-    " ",
-    "var(--ink)",
-)
-
-
-def fitted(triples=None, method="multispa-ds", **options):
-    return make(method, **options).fit(draw_triples(3, n_items=60) if triples is None else triples)
-
-
-def collect(fit, method=None, **extras):
-    """The facts without diagnosis and bootstrap, which have tests of their own."""
-    return collect_all(fit, method, Extras(**{"deep": False, **extras}))
 
 
 def all_answers(triples):
@@ -80,26 +29,6 @@ def all_answers(triples):
     for item, who, label in triples:
         said.setdefault(item, {}).setdefault(label, set()).add(who)
     return said
-
-
-class Outline(HTMLParser):
-    """The elements of a page, and its text outside of drawings, style and script."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.elements, self.words, self.hidden = [], [], 0
-        self.feed(html)
-
-    def handle_starttag(self, name, attributes):
-        self.elements.append((name, tuple(key for key, _ in attributes)))
-        self.hidden += name in ("svg", "style", "script")
-
-    def handle_endtag(self, name):
-        self.hidden -= name in ("svg", "style", "script")
-
-    def handle_data(self, data):
-        if not self.hidden:
-            self.words.append(data)
 
 
 # ---- facts against the library
@@ -294,66 +223,6 @@ def test_charts_are_valid_vega_lite():
             alt.LayerChart.from_dict(spec, validate=True)
             titles = [e["axis"]["title"] for e in spec["layer"][-1]["encoding"].values() if e.get("axis")]
             assert all(titles)
-
-
-# ---- names
-
-
-def _elements(names):
-    triples = [
-        (names[i % len(names)] + str(i), names[(i + m) % len(names)], names[(i * m) % 3])
-        for i in range(12)
-        for m in (1, 2, 3)
-    ]
-    return Outline(page(collect(fitted(triples, "majority-vote")))).elements
-
-
-def test_hostile_names_are_text():
-    tame = [f"name{i}" for i in range(len(HOSTILE))]
-    html = page(
-        collect(
-            fitted(
-                [(f"{n} {i}", m, HOSTILE[(i + j) % 3]) for i, n in enumerate(HOSTILE) for j, m in enumerate(HOSTILE)],
-                "majority-vote",
-            )
-        )
-    )
-    assert "<img" not in html
-    assert "<svg onload" not in html
-    assert "\x00" not in html
-    assert "\u202e" not in html
-    wild, calm = _elements(HOSTILE), _elements(tame)
-    assert {name for name, _ in wild} == {name for name, _ in calm}
-    assert {a for _, names in wild for a in names} <= {a for _, names in calm for a in names} | {"title"}
-
-
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(st.text(min_size=1, max_size=12), min_size=6, max_size=6, unique=True))
-def test_any_text_is_a_name(names):
-    def triples(n):
-        return [(f"{n[i]}{i}", n[3 + m], n[(i * m) % 3]) for i in range(3) for m in range(3)]
-
-    usable = [t for t in triples(names) if all(part.strip() for part in t)]
-    if len(usable) < 3:
-        return
-    facts = collect(fitted(usable, "majority-vote"))
-    facts.as_json().encode()
-    parsed = Outline(page(facts))
-    assert {name for name, _ in parsed.elements} <= TAGS
-
-
-def test_names_that_look_alike_when_cut_stay_apart():
-    long = ["x" * 200 + end for end in "abc"]
-    facts = collect(fitted([(i, m, long[(i + j) % 3]) for i in range(9) for j, m in enumerate(long)], "majority-vote"))
-    values = charts(facts)["classes"].spec(700)["data"]["values"]
-    assert len({v["name"] for v in values}) == 3
-
-
-def test_text_is_escaped_and_markup_is_not():
-    assert tag("p", "<b>&\"'", Markup("<i>"), title='"') == '<p title="&quot;">&lt;b&gt;&amp;&quot;&#x27;<i></p>'
-    assert shown(None) == "(none)"
-    assert shown("a\u2028b") == "a\ufffdb"
-    assert percent(0.0004) == "< 0.1 %"
 
 
 # ---- sizes

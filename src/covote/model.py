@@ -104,6 +104,15 @@ def normalised(mass: Floats) -> Floats:
     return mass / total if total > 0 else np.full(len(mass), 1 / max(len(mass), 1))
 
 
+def pick(number: Floats, cumulative: Floats) -> NDArray[np.int64]:
+    """Where numbers (n,) in [0, 1) fall among cumulative probabilities (n, K) or (K,).
+
+    >>> pick(np.array([0.1, 0.95]), np.array([0.5, 0.9, 1.0])).tolist()
+    [0, 2]
+    """
+    return np.asarray(np.minimum((number[:, None] >= cumulative).sum(axis=1), cumulative.shape[-1] - 1), np.int64)
+
+
 def columns(mass: Floats, floor: float = 0.0) -> Floats:
     """Scale the columns of (..., labels, classes) to sum 1, entries below `floor` raised to it; empty ones uniform."""
     total = mass.sum(axis=-2, keepdims=True)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from covote.annotations import Annotations, Vocabulary
 from covote.errors import InputError
-from covote.model import Model
+from covote.model import Model, pick
 
 Floats = NDArray[np.float64]
 Case = Literal["case1", "case2"]
@@ -72,10 +72,9 @@ def draw(model: Model, n_items: int = 10_000, *, answering: float = 1.0, seed: i
     columns_items, columns_labels = [], []
     for confusion in model.confusion:
         who = np.flatnonzero(rng.random(n_items) < answering) if answering < 1 else np.arange(n_items)
-        cumulative = np.cumsum(confusion[:, truth[who]], axis=0)  # (labels, answers)
-        label = (rng.random(len(who)) > cumulative).sum(axis=0)
+        cumulative = np.cumsum(confusion, axis=0)[:, truth[who]].T  # (answers, labels)
         columns_items.append(who)
-        columns_labels.append(np.minimum(label, model.n_classes - 1))
+        columns_labels.append(pick(rng.random(len(who)), cumulative))
     sizes = [len(c) for c in columns_items]
     annotations = Annotations.from_codes(
         np.concatenate(columns_items),

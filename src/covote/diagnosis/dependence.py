@@ -14,7 +14,7 @@ from covote.counts import PairCounts
 from covote.engines.memory import MemoryEngine
 from covote.methods.agreement import Null, excess, fit_work, unshrunk
 from covote.methods.dawid_skene import dawid_skene
-from covote.model import Model
+from covote.model import Model, pick
 
 _REDRAWS, _LABELS_REDRAWN = 20, 1_000_000
 _PRIOR_DRAWS = 20  # weight of the crowd's own spread against a pair's, in draws
@@ -49,7 +49,7 @@ def redrawn(annotations: Annotations, model: Model, stream: np.random.Generator)
     truth = stream.choice(K, a.n_items, p=model.prior)
     item, annotator = a.item, a.annotator
     cumulative = np.cumsum(model.confusion, axis=1)[annotator, :, truth[item]]  # (labels given, labels)
-    label = np.minimum((stream.random(a.n_labels)[:, None] > cumulative).sum(axis=1), K - 1)
+    label = pick(stream.random(a.n_labels), cumulative)
     answer = (annotator * K + label).astype(a.answer.dtype)
     return Annotations(a.offsets, answer, a.items, a.annotators, a.classes)
 

@@ -7,6 +7,7 @@ the items it shares. The test asks whether it agrees more often. A fitted model 
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covote.counts import PairCounts
-from covote.engines.base import Engine
+from covote.engines.base import Engine, ExpectedCounts
 from covote.model import FLOOR, Model, columns, normalised
 
 Floats = NDArray[np.float64]
@@ -196,8 +197,12 @@ def unshrunk(engine: Engine, model: Model) -> Model:
 
     These draw matrices towards one another: annotators who agree on everything would seem to agree too much.
     """
-    soft = engine.expected_counts(model.scores())
-    return Model(normalised(soft.prior), columns(soft.confusion, FLOOR), model.classes, model.annotators)
+    return plain_model(engine.expected_counts(model.scores()), model.classes, model.annotators)
+
+
+def plain_model(soft: ExpectedCounts, classes: tuple[Hashable, ...], annotators: tuple[Hashable, ...]) -> Model:
+    """The model that soft counts give, nothing added to them."""
+    return Model(normalised(soft.prior), columns(soft.confusion, FLOOR), classes, annotators)
 
 
 def fit_work(n_labels: float, n_annotators: int, n_classes: int) -> float:

@@ -13,10 +13,18 @@ from numpy.typing import NDArray
 
 from covote.counts import PairCounts
 from covote.engines.base import Engine, ExpectedCounts
-from covote.methods.agreement import LEVEL, may_alarm, pair_tests, thick_pairs, unshrunk
+from covote.methods.agreement import (
+    LEVEL,
+    expected_agreement,
+    may_alarm,
+    pair_tests,
+    plain_model,
+    thick_pairs,
+    unshrunk,
+)
 from covote.methods.copies import excess_of_copies
 from covote.methods.groups import MATERIAL, Group, group_table, read_groups
-from covote.model import Model, columns, normalised
+from covote.model import Model
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -72,14 +80,14 @@ class Rings:
     dependence: Dependence
 
 
-def rings(engine: Engine, model: Model) -> Rings | None:
-    """Groups of annotators behind all agreement that `model` does not explain; None where there is no such reading.
+def rings(engine: Engine, counts: PairCounts, model: Model) -> Rings | None:
+    """Groups of annotators behind all agreement in `counts` that `model` does not explain; None where there are none.
 
     A group that is most of the crowd is taken for the truth by the model, and it is the others who seem to agree too
     much: the reading is found by counting candidates as one vote each and fitting again (`read_groups`). It is
     believed only if it leaves no pair unexplained.
     """
-    pairs = thick_pairs(engine.pair_counts(PARTNERS))
+    pairs = thick_pairs(counts)
     if not pairs.n_pairs:
         return None
     plain = unshrunk(engine, model)
@@ -106,9 +114,8 @@ def dependence(counts: PairCounts, soft: ExpectedCounts) -> Dependence:
     Expected agreement comes from the soft counts without shrinkage, which would pull matrices together or apart and
     pass for dependence.
     """
-    confusion, prior = columns(soft.confusion, 1e-6), normalised(soft.prior)
     first, second, shared = counts.first, counts.second, counts.shared
-    expected = np.einsum("pik,k,pik->p", confusion[first], prior, confusion[second])
+    expected = expected_agreement(counts, plain_model(soft, counts.classes, counts.annotators))
     observed = np.einsum("pii->p", counts.blocks) / np.maximum(shared, 1e-300)
     error = np.sqrt(expected * (1 - expected) / np.maximum(shared, 1e-300))
     found = observed - expected > CERTAIN * np.maximum(error, 1e-12)

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covote.counts import PairCounts
-from covote.engines.base import Engine
-from covote.methods.agreement import LEVEL, Null, PairTests, fit_work, pair_tests
+from covote.engines.base import Engine, ExpectedCounts
+from covote.methods.agreement import LEVEL, Null, PairTests, fit_work, pair_tests, plain_model
+from covote.methods.em import weighted
 from covote.methods.loop import iterate
 from covote.methods.majority_vote import vote_scores
 from covote.methods.parameters import Parameters
-from covote.model import FLOOR, Model, Scores, columns, normalised
+from covote.model import Model, Scores, columns, normalised
 
 Floats = NDArray[np.float64]
 Group = tuple[int, ...]
@@ -202,18 +203,18 @@ def weighted_fit(engine: Engine, vote: Floats, *, max_iter: int = 60, tol: float
     """Dawid-Skene with the log-probabilities of annotator m counted `vote[m]` times, from as weighted a vote."""
     M, K = len(engine.annotators), len(engine.classes)
     layout = Parameters(M, K)
-    votes = vote_scores(M, K)
-    soft = engine.expected_counts(Scores(votes.table * vote[:, None, None], votes.bias, "linear"))
+    soft = engine.expected_counts(vote_scores(M, K, vote))
 
     def packed(prior: Floats, counts: Floats) -> Floats:
         return layout.pack(normalised(prior), columns(counts + 1 / K))
 
-    def step(x: Floats) -> tuple[Floats, float]:
+    def counted(x: Floats) -> ExpectedCounts:
         prior, confusion = layout.unpack(x)
-        soft = engine.expected_counts(Scores(np.log(confusion) * vote[:, None, None], np.log(prior)))
+        return engine.expected_counts(weighted(Scores(np.log(confusion), np.log(prior)), vote))
+
+    def step(x: Floats) -> tuple[Floats, float]:
+        soft = counted(x)
         return packed(soft.prior, soft.confusion), soft.log_likelihood
 
     run = iterate(step, packed(soft.prior + 1e-3, soft.confusion), max_iter=max_iter, tol=tol)
-    prior, confusion = layout.unpack(run.state)
-    soft = engine.expected_counts(Scores(np.log(confusion) * vote[:, None, None], np.log(prior)))
-    return Model(normalised(soft.prior), columns(soft.confusion, FLOOR), engine.classes, engine.annotators)
+    return plain_model(counted(run.state), engine.classes, engine.annotators)

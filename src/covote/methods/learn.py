@@ -12,7 +12,7 @@ from covote.counts import PairCounts
 from covote.engines.base import Engine, ExpectedCounts, HasAnnotations
 from covote.methods.calibrate import skill_share
 from covote.methods.choice import Candidate, Copies
-from covote.methods.effective import PARTNERS, Dependence, copying, dependence, rings
+from covote.methods.effective import PARTNERS, Dependence, Rings, copying, dependence, rings
 from covote.methods.em import Fitted
 from covote.methods.family import FAMILY, MIDDLE, ROUNDS, Member, fit_member, start_from
 from covote.methods.heldout import Forecast, HeldOut, forecast, glimpse, hold_out
@@ -137,8 +137,7 @@ def learn(
     if len(copied.first):
         votes = engine.expected_counts(vote_scores(len(engine.annotators), len(engine.classes), copied.weight))
     base, start = _first_fit(engine, votes, counts, prior, copied.weight)
-    some: Any = glimpse(engine, READ) if isinstance(engine, HasAnnotations) else None
-    ring = rings(some, base.model) if some is not None else None
+    ring = _rings(engine, counts, base.model) if isinstance(engine, HasAnnotations) else None
     if ring is not None:
         copied = copied.and_also(ring.dependence)
         begin = _from_votes(engine, copied.weight)
@@ -161,6 +160,12 @@ def learn(
     apart = _one_of_each(engine, base.model, found.weight, groups)
     shared = shared_errors(*apart, prior, EXPLAINED if groups else USUAL)
     return Learnt(base, found, FAMILY, shares, fits, forecasts, held.n_answers, start, answers, shared, groups)
+
+
+def _rings(engine: HasAnnotations, counts: PairCounts, model: Model) -> Rings | None:
+    """The groups of copies, looked for in a part of a large crowd."""
+    some: Any = glimpse(engine, READ)
+    return rings(some, counts if some is engine else some.pair_counts(PARTNERS), model)
 
 
 def _one_of_each(

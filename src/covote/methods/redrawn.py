@@ -19,7 +19,7 @@ from covote.annotations.value import Annotations
 from covote.engines.base import HasAnnotations
 from covote.methods.family import MIDDLE, fit_member
 from covote.methods.heldout import glimpse
-from covote.model import Model
+from covote.model import Model, pick
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -129,19 +129,14 @@ def redraw(a: Annotations, model: Model, seed: int) -> Annotations:
     rng = np.random.default_rng(seed)
     classes, rank = np.argsort(-model.prior, kind="stable"), _ranks(model.informativeness)
     place = _ranks(_marks(a, rank, _ranks(-model.prior)))  # of every item
-    truth = _pick(rng.random(a.n_items)[place], np.cumsum(model.prior[classes]))
+    truth = pick(rng.random(a.n_items)[place], np.cumsum(model.prior[classes]))
     order = np.lexsort((rank[a.annotator], place[a.item]))
     number = np.empty(a.n_labels)
     number[order] = rng.random(a.n_labels)
     chances = np.cumsum(model.confusion[:, classes][:, :, classes], axis=1)  # (annotators, labels, classes)
-    label = classes[_pick(number, chances[a.annotator, :, truth[a.item]])]
+    label = classes[pick(number, chances[a.annotator, :, truth[a.item]])]
     answer = (a.annotator * a.n_classes + label).astype(a.answer.dtype)
     return Annotations(a.offsets, answer, a.items, a.annotators, a.classes)
-
-
-def _pick(number: Floats, cumulative: Floats) -> Ints:
-    """Where numbers in [0, 1) fall among cumulative probabilities (..., K)."""
-    return np.asarray(np.minimum((number[:, None] >= cumulative).sum(axis=1), cumulative.shape[-1] - 1), np.int64)
 
 
 def _ranks(values: NDArray[Any]) -> Ints:
