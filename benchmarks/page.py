@@ -143,6 +143,29 @@ def _encoding(v):
     )
 
 
+def _default_cost(v):
+    rows = [
+        [
+            f"{r['labels']:,}",
+            r["annotators"],
+            r["classes"],
+            f"{r['auto']:.2f}",
+            f"{r['one']:.2f}",
+            f"{r['auto'] / r['one']:.1f}",
+        ]
+        for r in v
+    ]
+    head = ["labels", "annotators", "classes", "the default, seconds", "one Dawid-Skene fit, seconds", "ratio"]
+    return "## What the default costs\n\nAnswers in memory, to labels.\n\n" + table(head, rows)
+
+
+def _report(v):
+    rows = [[r["set"], f"{r['bytes'] / 1e6:.2f}", f"{r['seconds']:.1f}"] for r in v]
+    return "## Reports\n\nFitted by multispa-ds, diagnosis included.\n\n" + table(
+        ["", "page, MB", "seconds after the fit"], rows
+    )
+
+
 def _many(v):
     rows = [
         ["count all pairs", f"{v['all']:.1f}", f"{v['pairs']:,}"],
@@ -223,6 +246,8 @@ SECTIONS = {
     "growth": _growth,
     "hundred-million": _large,
     "encoding": _encoding,
+    "default-cost": _default_cost,
+    "report": _report,
     "wide": _wide,
     "many-annotators": _many,
     "start-up": _start_up,
