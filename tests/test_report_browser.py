@@ -11,7 +11,7 @@ from covote.estimators.registry import make
 from covote.report.collect import Extras, collect
 from covote.report.page import page
 from crowds import draw_triples
-from test_report import HOSTILE
+from test_report_names import HOSTILE
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 ARGUMENTS = (
