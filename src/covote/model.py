@@ -34,6 +34,28 @@ class Scores:
 
 
 @dataclass(frozen=True, eq=False)
+class Beliefs:
+    """What an engine labels with where labels are no sums over answers: a row of probabilities for every item.
+
+    `first` (items,), sorted, says to which item a row belongs, by the row of the table where the item came first;
+    without it rows are in the order of the engine's items.
+    """
+
+    posterior: Floats  # (items, classes)
+    first: NDArray[np.int64] | None = None
+
+    def rows(self, first: NDArray[np.int64] | None) -> Floats:
+        """The probabilities of the items that came first in these rows; of all of them for None."""
+        if self.first is None or first is None:
+            return self.posterior
+        place = np.minimum(np.searchsorted(self.first, first), len(self.first) - 1)
+        if np.any(self.first[place] != first):
+            msg = "The table gave other rows when it was read again. Store it, or persist it, and fit again."
+            raise InputError(msg)
+        return self.posterior[place]
+
+
+@dataclass(frozen=True, eq=False)
 class Model:
     """The Dawid-Skene model: `confusion[m, label, class]` = Pr(label given class), `prior[class]` = Pr(class).
 

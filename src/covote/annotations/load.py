@@ -11,11 +11,12 @@ import numpy as np
 
 from covote.annotations import frames
 from covote.annotations.arrays import encode_matrix, encode_triples
-from covote.annotations.columns import Long, Wide, check_choice, choose
+from covote.annotations.columns import Long
 from covote.annotations.distinct_rows import DistinctRows
 from covote.annotations.encode import Coded
 from covote.annotations.native import IntArray, take, to_list
-from covote.annotations.repeats import POLICIES, annotations_from
+from covote.annotations.reading import Reading
+from covote.annotations.repeats import annotations_from
 from covote.annotations.tables import make_table
 from covote.annotations.value import NO_CODE, Annotations, Vocabulary
 from covote.annotations.wide import annotations_from_wide, check_cells
@@ -87,14 +88,20 @@ def load(
     >>> loaded.annotations.classes.to_list(), loaded.item_table({"label": ["dog", "cat"]})
     (['cat', 'dog'], {'x': 'dog', 'y': 'cat'})
     """
-    check_choice("duplicates", duplicates, POLICIES)
-    check_choice("shape", shape, ("auto", "long", "wide"))
     roles = {"item": item, "annotator": annotator, "label": label}
-    reader = _Reader(roles, shape, duplicates, None if classes is None else list(classes))
+    return read(
+        table,
+        Reading(**roles, columns=columns, shape=shape, duplicates=duplicates, delimiter=delimiter, classes=classes),
+    )
+
+
+def read(table: Any, reading: Reading) -> Loaded:
+    """`load` with its options as one value."""
+    reader = _Reader(reading)
     if isinstance(table, np.ndarray):
         return reader.array(table)
     if is_paths(table):
-        return reader.files(table, columns, delimiter)
+        return reader.files(table)
     table = frames.unwrapped(table)
     kind = None if isinstance(table, (list, tuple)) else frames.kind_of(table)
     if kind is not None:
@@ -115,15 +122,12 @@ def is_paths(table: Any) -> bool:
 
 @dataclass(frozen=True)
 class _Reader:
-    """The options of `load` and one method for each kind of table."""
+    """One method for each kind of table."""
 
-    roles: Mapping[str, Hashable | None]
-    shape: str
-    duplicates: str
-    classes: list[Hashable] | None
+    reading: Reading
 
     def array(self, matrix: Any) -> Loaded:
-        if self.shape == "long":
+        if self.reading.shape == "long":
             return self.triples(matrix.tolist())
         label = encode_matrix(matrix)
         cells = [Coded(column, label.values) for column in label.codes.reshape(matrix.shape).T]
@@ -139,7 +143,7 @@ class _Reader:
 
     def frame(self, table: Any, kind: str) -> Loaded:
         table, library = frames.collect(table, kind)
-        chosen = self.choose(frames.names_of(table, library))
+        chosen = self.reading.choose(frames.names_of(table, library))
         out = library if kind == "other" else kind
         if isinstance(chosen, Long):
             names = (chosen.item, chosen.annotator, chosen.label)
@@ -152,11 +156,13 @@ class _Reader:
         names = ("item" if chosen.item is None else str(chosen.item), "annotator", "label")
         return self._wide(items, cells, list(chosen.annotators), out, names)
 
-    def files(self, paths: Any, columns: Sequence[str] | str | None, delimiter: str | None) -> Loaded:
+    def files(self, paths: Any) -> Loaded:
         from covote.annotations.source import read_files
 
-        given = [name for name in self.roles.values() if name is not None]
-        return read_files(paths, self._source, columns=columns, delimiter=delimiter, given=given)
+        reading = self.reading
+        return read_files(
+            paths, self._source, columns=reading.columns, delimiter=reading.delimiter, given=reading.given
+        )
 
     def relation(self, relation: Any) -> Loaded:
         from dataclasses import replace
@@ -169,21 +175,20 @@ class _Reader:
         from covote.annotations.sql import encode_long
         from covote.annotations.sql_wide import encode_wide
 
-        chosen = self.choose(source.names)
+        chosen = self.reading.choose(source.names)
         if isinstance(chosen, Long):
-            coded = encode_long(source, chosen, in_order=self.duplicates != "error")
+            coded = encode_long(source, chosen, in_order=self.reading.duplicates != "error")
             return self._long(coded, "file", chosen.names)
         items, cells = encode_wide(source, chosen)
         names = ("item" if chosen.item is None else str(chosen.item), "annotator", "label")
         return self._wide(items, cells, list(chosen.annotators), "file", names)
 
-    def choose(self, names: Sequence[Hashable]) -> Long | Wide:
-        return choose(names, shape=self.shape, **self.roles)
-
     def _long(self, coded: tuple[Coded, Coded, Coded], kind: str, names: tuple[str, str, str]) -> Loaded:
         item, annotator, label = coded
         labels = label.values
-        found = annotations_from(item, annotator, label, duplicates=self.duplicates, classes=self.classes)
+        found = annotations_from(
+            item, annotator, label, duplicates=self.reading.duplicates, classes=self.reading.classes
+        )
         return Loaded(_answered(found), kind, names, labels)
 
     def _wide(
@@ -194,7 +199,9 @@ class _Reader:
         kind: str,
         names: tuple[str, str, str],
     ) -> Loaded:
-        found = annotations_from_wide(items, cells, annotators, duplicates=self.duplicates, classes=self.classes)
+        found = annotations_from_wide(
+            items, cells, annotators, duplicates=self.reading.duplicates, classes=self.reading.classes
+        )
         columns = cells.cells if isinstance(cells, DistinctRows) else cells
         return Loaded(_answered(found), kind, names, columns[0].values if columns else None)
 

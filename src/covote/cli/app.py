@@ -79,7 +79,7 @@ def run(arguments: list[str] | None = None) -> int:
     except Exception as error:
         if not isinstance(error, MemoryError) and type(error).__name__ != "OutOfMemoryException":  # DuckDB's own
             raise
-        typer.echo("Error: Not enough memory. Try --engine duckdb, or a larger --memory-limit.", err=True)
+        typer.echo("Error: Not enough memory. Try --engine disk, or a larger --memory-limit.", err=True)
         return 2
     return code if isinstance(code, int) else 0
 

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covote.annotations.value import Annotations
-from covote.engines.base import ExpectedCounts
 from covote.model import Scores
 
 Floats = NDArray[np.float64]
@@ -60,8 +59,10 @@ def _posterior(a: Annotations, scores: Scores, gold: Ints | None = None) -> tupl
     return shares, likelihood
 
 
-def expected_counts(a: Annotations, weight: Floats | None, gold: Ints | None, scores: Scores) -> ExpectedCounts:
-    """One EM pass; see `covote.engines.base.Engine`."""
+def expected_counts(
+    a: Annotations, weight: Floats | None, gold: Ints | None, scores: Scores
+) -> tuple[Floats, Floats, Floats]:
+    """One EM pass: soft counts, masses, log-likelihood; see `covote.engines.base.Engine`."""
     shares, likelihood = _posterior(a, scores, gold)
     if weight is not None:
         shares = shares * weight[:, None]
@@ -70,7 +71,7 @@ def expected_counts(a: Annotations, weight: Floats | None, gold: Ints | None, sc
     item = a.item
     counts = [np.bincount(a.answer, weights=p[item], minlength=size) for p in shares.T]
     confusion: Floats = np.column_stack(counts).astype(np.float64).reshape(scores.table.shape)
-    return ExpectedCounts(confusion, shares.sum(axis=0), float(likelihood.sum()))
+    return confusion, shares.sum(axis=0), np.asarray(likelihood.sum())
 
 
 def count_pairs(a: Annotations, weight: Floats | None) -> tuple[Ints, Ints, Floats]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from covote.engines.base import Engine
-from covote.engines.memory import MemoryEngine
-from covote.errors import NotApplicableError
 from covote.estimators.base import Aggregator
 from covote.estimators.dawid_skene import DawidSkene
 from covote.intervals import Intervals, bootstrap
@@ -31,10 +29,7 @@ def intervals_of(
     >>> bool((found.accuracy.low <= found.accuracy.high).all())
     True
     """
-    model, engine = estimator.model_, estimator.engine_
-    if not isinstance(engine, MemoryEngine):
-        msg = "Intervals need the answers in memory. Fit with engine='memory'."
-        raise NotApplicableError(msg)
+    model, engine = estimator.model_, estimator._answers
     again = _from_estimate(estimator, model)
 
     def refit(reweighted: Engine) -> Model:
@@ -46,7 +41,7 @@ def intervals_of(
         engine,
         refit,
         point=model,
-        posterior=estimator.posterior_,
+        labelled=estimator._labelling,
         shrinkage=_shrinkage(estimator),
         replicates=replicates,
         level=level,

@@ -48,6 +48,7 @@ def auto(engine: Engine, *, progress: Progress | None = None) -> Fit:
 
     Items that nobody answered, as wide tables have them, teach nothing: they get the class shares.
     """
+    engine = engine.in_memory()
     if not isinstance(engine, HasAnnotations) or not engine.annotations.n_unanswered:
         return _auto(engine, progress)
     answered = np.flatnonzero(np.diff(engine.annotations.offsets))

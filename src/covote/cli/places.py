@@ -1,0 +1,73 @@
+"""Where `covote aggregate` works: the name of a place and files in, a table that an engine can open out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from covote.cli.options import check_choice
+from covote.errors import InputError, MissingExtraError
+
+if TYPE_CHECKING:
+    from covote.estimators.base import Aggregator
+    from covote.model import Progress
+
+PLACES = ("auto", "memory", "disk", "spark")
+_OLD = {"duckdb": "disk", "polars": "disk"}
+
+
+def place_of(name: str) -> str:
+    """The place named; those of old are held on disk now, which gives the same answer."""
+    return check_choice("engine", _OLD.get(name, name), PLACES)
+
+
+def table_in(place: str, files: Any, reading: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The table to open and the options that are left for its reading: the files themselves, or a Spark frame."""
+    if place != "spark":
+        return files, reading
+    return _scan_spark(files, reading), {**reading, "columns": None, "delimiter": None}
+
+
+def learn_from_counts(
+    estimator: Aggregator, counts: str, table: Any, reading: dict[str, Any], progress: Progress | None
+) -> None:
+    """Fit on counts made before, then label this table with what was learnt."""
+    from covote.counts_file import load_counts
+    from covote.estimators.streams import CountsAggregator
+
+    if not isinstance(estimator, CountsAggregator):
+        msg = "Only multispa and multispa-kl learn from counts alone. Pass --method multispa or --method multispa-kl."
+        raise InputError(msg)
+    estimator.fit_counts(load_counts(counts), progress=progress).label(table, **reading)
+
+
+def _scan_spark(table: Any, reading: dict[str, Any]) -> Any:
+    """A frame over Parquet or text files, with the delimiter and the names of columns that memory would find."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        msg = "Engine spark needs the package pyspark. Install it with: pip install 'covote[spark]'"
+        raise MissingExtraError(msg) from None
+    from covote.annotations.files import find_files
+    from covote.annotations.text import sniff
+
+    paths = find_files(table)
+    with open(paths[0], "rb") as stream:
+        start = stream.read(2**16)
+    if start[:1] in (b"{", b"["):
+        msg = f"Engine spark reads Parquet and text tables, and '{paths[0]}' is JSON. Use --engine disk."
+        raise InputError(msg)
+    try:
+        session = SparkSession.builder.appName("covote").config("spark.ui.enabled", "false").getOrCreate()
+        session.sparkContext.setLogLevel("ERROR")
+    except Exception as error:  # pyspark raises many kinds when Java is missing
+        msg = "Spark could not start. It needs Java 17 or 21; scripts/install-java.sh installs it on Debian."
+        raise MissingExtraError(msg) from error
+    if start[:4] == b"PAR1":
+        return session.read.parquet(*paths)
+    names = [name.strip() for name in reading["columns"].split(",")] if reading["columns"] else None
+    given = [reading[role] for role in ("item", "annotator", "label") if reading[role] is not None]
+    head = start.decode("utf-8-sig", errors="ignore")
+    head = head[: head.rfind("\n") + 1] if len(start) == 2**16 else head
+    layout = sniff(head, delimiter=reading["delimiter"], columns=names, given=given)
+    schema = ", ".join(f"`{name}` string" for name in layout.names)
+    return session.read.option("header", layout.header).option("sep", layout.delimiter).schema(schema).csv(paths)
