@@ -20,17 +20,30 @@ FLOOR = 1e-6
 """The paper's threshold Delta: entries of a confusion matrix below it are raised to it before use."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """What joins a model with votes: log-probabilities of both, each with a weight, are added up item by item."""
+
+    hard: Floats  # (annotators, labels): log-probability of an answer to an item whose answers tell no class
+    hard_share: float  # share of such items
+    votes: Floats  # (annotators,): votes that an answer counts
+    model_weight: float
+    vote_weight: float
+    floor: float  # mass spread over all classes before logs are taken
+
+
+@dataclass(frozen=True, eq=False)
 class Scores:
     """What an engine needs to label: each answer adds a row of `table`, each item starts from `bias`.
 
     With link "log" the sums are log-probabilities (posterior = softmax); with link "linear" they are votes
-    (posterior = shares of the positive part).
+    (posterior = shares of the positive part); with link "pool" log-probabilities are joined with votes by `pool`.
     """
 
     table: Floats  # (annotators, labels, classes)
     bias: Floats  # (classes,)
-    link: Literal["log", "linear"] = "log"
+    link: Literal["log", "linear", "pool"] = "log"
+    pool: Pool | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -53,6 +53,21 @@ class LabelFacts:
 
 
 @dataclass(frozen=True, eq=False)
+class HeldOut:
+    """A question about answers that are held out one by one: how likely is each, given the others to its item?
+
+    The likelihood of the other answers is raised to every power in turn. The annotator's own matrix is taken without
+    the answer asked for.
+    """
+
+    scores: Scores  # log-probabilities of the classes and perhaps of hard items
+    prior: Floats  # (classes,): logs
+    counts: Floats  # (annotators, labels, classes): soft counts behind the matrices
+    pseudo: Floats  # (labels, classes): pseudo-answers added to them
+    powers: Floats  # (powers,), multiples of 0.05
+
+
+@dataclass(frozen=True, eq=False)
 class Redrawn:
     """What a replicate of the bootstrap says of the items at hand; see `Engine.redrawn`."""
 
@@ -97,6 +112,12 @@ class Engine(Protocol):
 
     def expected_counts(self, scores: Scores) -> ExpectedCounts:
         """One pass: posterior of each item under `scores`, summed over answers and items (gold items are certain)."""
+
+    def heldout(self, question: HeldOut) -> tuple[Floats, Floats, float]:
+        """Log-probability of all held-out answers under each power (powers,), and how many answers were held out.
+
+        Between them: sums over items of squared differences between powers, (powers, powers).
+        """
 
     def group_moments(self, groups: NDArray[np.int64]) -> Moments:
         """Moments of the three groups; `groups[annotator]` is 0, 1, 2, or -1 for left out."""

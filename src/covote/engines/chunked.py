@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from covote.annotations import Loaded
 from covote.annotations.value import Annotations, Vocabulary
 from covote.counts import PairCounts
-from covote.engines.base import ExpectedCounts, LabelFacts, Moments, Redrawn
+from covote.engines.base import ExpectedCounts, HeldOut, LabelFacts, Moments, Redrawn
 from covote.engines.memory import MemoryEngine, label_facts, moments, redrawn
 from covote.engines.partners import MOST_CELLS, bound, limited, strongest_pairs
 from covote.engines.passes import Chunk, Sums
@@ -162,6 +162,12 @@ class ChunkedEngine:
             return self._close.expected_counts(scores)
         soft, mass, value = self._sum(methodcaller("expected_counts", scores))
         return ExpectedCounts(soft, mass, float(value))
+
+    def heldout(self, question: HeldOut) -> tuple[Floats, Floats, float]:
+        if self._close is not None:
+            return self._close.heldout(question)
+        sums, squares, answers = self._sum(methodcaller("heldout", question))
+        return sums, squares, float(answers)
 
     def group_moments(self, groups: NDArray[np.int64]) -> Moments:
         if self._close is not None:

@@ -15,7 +15,7 @@ from covote.annotations import Loaded
 from covote.annotations.distinct_rows import gathered
 from covote.annotations.value import Annotations
 from covote.counts import PairCounts
-from covote.engines.base import ExpectedCounts, LabelFacts, Moments, Redrawn
+from covote.engines.base import ExpectedCounts, HeldOut, LabelFacts, Moments, Redrawn
 from covote.engines.passes import Chunk
 from covote.engines.patterns import Patterns, find_patterns
 from covote.engines.vectorised import is_small
@@ -147,6 +147,10 @@ class MemoryEngine:
     def expected_counts(self, scores: Scores) -> ExpectedCounts:
         soft, mass, value = self._distinct.expected_counts(scores)
         return ExpectedCounts(soft, mass, float(value))
+
+    def heldout(self, question: HeldOut) -> tuple[Floats, Floats, float]:
+        sums, squares, answers = self._distinct.heldout(question)
+        return sums, squares, float(answers)
 
     def posterior(self, scores: Scores | Beliefs, *, certain: bool = False) -> Floats:
         """Probability of every class for every item, shape (items, classes)."""

@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from covote.annotations.value import BLOCK, Annotations, Vocabulary
 from covote.engines import vectorised
+from covote.engines.base import HeldOut
 from covote.engines.pair_counting import PairCounter
 from covote.engines.partners import limited
 from covote.labels import TIE, choose_labels, favoured
-from covote.model import Beliefs, Scores, pick
+from covote.model import Beliefs, Pool, Scores, pick
 from covote.sampling import Draw, poisson_weights, uniforms
 
 Floats = NDArray[np.float64]
@@ -151,8 +152,31 @@ class Chunk:
 
         parts = self.run(one, self._spans)
         counts, mass = sum(p[0] for p in parts), sum(p[1] for p in parts)
-        soft = np.ascontiguousarray(counts[:, :K]).reshape(scores.table.shape)
+        soft = np.ascontiguousarray(counts[: a.n_annotators * a.n_classes, :K]).reshape(scores.table.shape)
         return soft, mass[:K], np.asarray(sum(p[2] for p in parts), np.float64)
+
+    def heldout(self, question: HeldOut) -> Sums:
+        """Answers held out one by one: see `covote.engines.base.Engine`."""
+        if self.small:
+            return vectorised.heldout(self.annotations, self.weight, question)
+        from covote.kernels import pool
+
+        a = self.annotations
+        T, K = len(question.powers), a.n_classes
+        steps = np.rint(question.powers / pool.STEP).astype(np.int64)
+        table = np.ascontiguousarray(question.scores.table.reshape(-1, len(question.scores.bias)))
+        tables = (table, question.scores.bias, question.prior)
+        own = np.ascontiguousarray(question.counts.reshape(-1, K))
+
+        def one(span: Span) -> tuple[Floats, Floats, float]:
+            sums, squares = np.zeros(T), np.zeros((T, T))
+            answers = pool.heldout_pass(
+                a.offsets, a.answer, self._weight, span, tables, own, question.pseudo, steps, sums, squares
+            )
+            return sums, squares, answers
+
+        parts = self.run(one, self._spans)
+        return sum(p[0] for p in parts), sum(p[1] for p in parts), np.asarray(sum(p[2] for p in parts), np.float64)
 
     def posterior(self, scores: Scores | Beliefs) -> Sums:
         """Probability of every class for every item, shape (items, classes), gold or not."""
@@ -267,4 +291,17 @@ def _kernel_arguments(scores: Scores) -> tuple[int, Floats, Floats]:
     table = np.ascontiguousarray(scores.table.reshape(-1, scores.table.shape[-1]))
     if scores.link == "log":
         return items.LOG, np.exp(table), np.exp(scores.bias)
+    if scores.pool is not None:
+        return items.POOL, _pool_table(scores.pool, np.exp(table), np.exp(scores.bias)), np.exp(scores.bias)
     return items.LINEAR, table, np.ascontiguousarray(scores.bias)
+
+
+def _pool_table(pool: Pool, likelihood: Floats, prior: Floats) -> Floats:
+    """One table with all that `item_pool` reads, (annotators * labels + 2, classes + 2)."""
+    K = len(prior)
+    votes = np.repeat(pool.votes, K)
+    rows = np.column_stack([likelihood, np.exp(pool.hard).ravel(), votes])
+    begin = np.concatenate([(1 - pool.hard_share) * prior, [pool.hard_share, 0.0]])
+    numbers = np.zeros(K + 2)
+    numbers[:3] = pool.model_weight, pool.vote_weight, pool.floor
+    return np.ascontiguousarray(np.vstack([rows, begin, numbers]))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from covote.kernels.pool import item_pool
+
 TINY = 1e-200
-LOG, LINEAR = 0, 1
-"""Links: `table` and `bias` hold probabilities that are multiplied, or votes that are added up."""
+LOG, LINEAR, POOL = 0, 1, 2
+"""Links: `table` and `bias` hold probabilities that are multiplied, votes that are added up, or both: `item_pool`."""
 FAINT = 1e-280  # products below it may have lost digits, and are computed again with scaling
 
 
@@ -53,7 +55,10 @@ def item_masses(answer, begin, end, link, table, bias, out):  # out: (classes,) 
     """Masses of the classes of one item, up to a factor whose log is returned: the one place that knows the links."""
     if link == LOG:
         return item_products(answer, begin, end, table, bias, out)
-    item_shares(answer, begin, end, table, bias, out)
+    if link == LINEAR:
+        item_shares(answer, begin, end, table, bias, out)
+    else:
+        item_pool(answer, begin, end, table, bias, out)
     return 0.0
 
 

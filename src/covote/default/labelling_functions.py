@@ -24,14 +24,20 @@ DOUBT = 0.5
 """Nats of evidence, spread evenly over the classes, that stand against the votes."""
 
 
-def one_sided_share(label_counts: Floats) -> float:
-    """Share of all answers that come from one-sided annotators; `label_counts` is (annotators, labels).
+def one_sided_share(label_counts: Floats, n_items: int) -> float:
+    """Share of all answers that come from one-sided annotators who are silent now and then.
 
-    >>> one_sided_share(np.array([[10.0, 0.0], [0.0, 5.0], [2.0, 3.0]]))
+    `label_counts` is (annotators, labels). Somebody who gives every item the same label is no labelling function: its
+    silence tells nothing.
+
+    >>> one_sided_share(np.array([[10.0, 0.0], [0.0, 5.0], [2.0, 3.0]]), 20)
     0.75
+    >>> one_sided_share(np.array([[20.0, 0.0], [0.0, 5.0], [2.0, 3.0]]), 20)
+    0.16666666666666666
     """
     answers = label_counts.sum(axis=1)
     one_sided = (label_counts.max(axis=1, initial=0.0) >= ONE_SIDED * answers) & (answers >= FEW)
+    one_sided &= answers < 0.9 * n_items
     return float(answers[one_sided].sum() / max(answers.sum(), 1e-300))
 
 
