@@ -45,6 +45,10 @@ class Scores:
     link: Literal["log", "linear", "pool"] = "log"
     pool: Pool | None = None
 
+    def weighted(self, weight: Floats | None) -> Scores:
+        """An answer of annotator m counts as weight[m] independent answers; `None` leaves all as they are."""
+        return self if weight is None else replace(self, table=self.table * weight[:, None, None])
+
 
 @dataclass(frozen=True, eq=False)
 class Beliefs:

@@ -27,6 +27,10 @@ EngineName = Annotated[
 MemoryLimit = Annotated[str | None, typer.Option(help="Memory to use with answers on disk, e.g. 4GB.")]
 CountsFile = Annotated[str | None, typer.Option("--counts", help="Learn from this file of `covote count` instead.")]
 
+Groups = Annotated[
+    str | None,
+    typer.Option(help="File with the columns annotator and group: a group shares one vote (judges of one vendor)."),
+]
 Explain = Annotated[bool, typer.Option("--explain", help="With --method auto: tell in full what was chosen and why.")]
 
 
@@ -58,6 +62,7 @@ def aggregate(
     memory_limit: MemoryLimit = None,
     counts: CountsFile = None,
     explain: Explain = False,
+    groups: Groups = None,
     json_: o.Json = False,
 ) -> None:
     """Turn the answers of many annotators into one label an item, with a confidence, and a picture of every annotator.
@@ -71,7 +76,8 @@ def aggregate(
     from covote.estimators.tables import open_engine
 
     o.check_choice("format", format, ("csv", "parquet"))
-    estimator = make(method, **{"threads": threads, **o.method_options(settings)})
+    given = {} if groups is None else {"groups": groups}
+    estimator = make(method, **{"threads": threads, **given, **o.method_options(settings)})
     if memory_limit is not None:
         size_in_bytes(memory_limit)
     o.check_writable(folder=output, file=report)
@@ -106,14 +112,14 @@ def aggregate(
     if json_:
         facts = {**summary.as_dict(), "files": [str(p) for p in written]}
         if explain:
-            facts["choice"] = choice_facts(estimator)
+            facts["explanation"] = explanation_facts(estimator)
         typer.echo(json.dumps(facts, default=str, indent=2))
     else:
-        from covote.cli.show import show_choice, show_summary
+        from covote.cli.show import show_explanation, show_summary
 
         show_summary(summary, written)
         if explain:
-            show_choice(estimator)
+            show_explanation(estimator)
 
 
 def _known_truth(truth: str | None, *, reporting: bool) -> Truth | None:
@@ -129,10 +135,10 @@ def _known_truth(truth: str | None, *, reporting: bool) -> Truth | None:
     return None if truth is None else load_truth(truth)
 
 
-def choice_facts(estimator: Aggregator) -> dict[str, Any] | None:
-    """What the default chose and why, as plain values; None for a named method."""
-    choice = estimator.fit_.details.get("choice")
-    return None if choice is None else {**asdict(choice), "chosen": choice.chosen, "explanation": choice.explain()}
+def explanation_facts(estimator: Aggregator) -> dict[str, Any] | None:
+    """What the default found and why, as plain values; None for a named method."""
+    found = estimator.fit_.details.get("explanation")
+    return None if found is None else {**asdict(found), "sentences": found.explain()}
 
 
 def write_results(

@@ -1,4 +1,4 @@
-"""Annotators who count as one: groups the user names, and pairs that are the same beyond doubt -> weights of answers."""
+"""Annotators who count as one: groups that the user names, or copies beyond doubt -> weights of answers."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def found_copies(counts: PairCounts, model: Model, settings: Settings) -> Groups
 def _joined(first: NDArray[np.int64], second: NDArray[np.int64]) -> Groups:
     """Connected groups of pairs."""
     home: dict[int, set[int]] = {}
-    for m, l in zip(first.tolist(), second.tolist(), strict=True):
-        group = home.get(m, {m}) | home.get(l, {l})
+    for one, other in zip(first.tolist(), second.tolist(), strict=True):
+        group = home.get(one, {one}) | home.get(other, {other})
         home.update(dict.fromkeys(group, group))
     return tuple(sorted({tuple(sorted(group)) for group in home.values()}))
 

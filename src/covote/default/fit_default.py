@@ -17,7 +17,13 @@ from numpy.typing import NDArray
 from covote.counts import PairCounts
 from covote.default.copies import Groups, answer_weights, found_copies, given_groups
 from covote.default.explanation import Explanation
-from covote.default.hierarchical import Hierarchy, from_soft_counts, named_by_annotators, run_rounds
+from covote.default.hierarchical import (
+    Hierarchy,
+    constant_annotators,
+    from_soft_counts,
+    named_by_annotators,
+    run_rounds,
+)
 from covote.default.labelling_functions import one_sided_share, rule_scores
 from covote.default.pool import Trust, pooled_scores, trust_in_model
 from covote.default.settings import DEFAULT, Settings
@@ -47,14 +53,11 @@ def fit_default(
         return simple
     crowd = _Crowd(engine, engine.pair_counts(), settings, progress)
     weight = answer_weights(given, crowd.counts)
-    if weight is not None:
-        votes = engine.expected_counts(vote_scores(len(engine.annotators), len(engine.classes), weight))
-    state, start = crowd.fitted(votes, weight)
+    state, start = crowd.fitted(weight)
     copies = found_copies(crowd.counts, state.model(engine), settings) if not given else ()
     if copies:
         weight = answer_weights(copies, crowd.counts)
-        votes = engine.expected_counts(vote_scores(len(engine.annotators), len(engine.classes), weight))
-        state, start = crowd.fitted(votes, weight)
+        state, start = crowd.fitted(weight)
     trust = trust_in_model(engine, state, weight, settings)
     explanation = _explanation(engine, state, start, trust, given or copies, bool(given))
     return Fit(
@@ -73,9 +76,9 @@ class _Crowd:
     settings: Settings
     progress: Progress | None
 
-    def fitted(self, votes: ExpectedCounts, weight: Floats | None) -> tuple[Hierarchy, str]:
+    def fitted(self, weight: Floats | None) -> tuple[Hierarchy, str]:
         """The model of the answers, and where EM started."""
-        state, start = self._started(votes, weight)
+        state, start = self._started(weight)
         plain = run_rounds(self.engine, state, self.settings, weight, hard=False)
         hard = run_rounds(self.engine, state, self.settings, weight, hard=True)
         self._tell(3, plain.log_likelihood)
@@ -83,21 +86,19 @@ class _Crowd:
         better = gain > 0.5 * np.log(max(self.engine.n_items, 2))  # BIC: hard items are one parameter
         return (hard if better else plain), start
 
-    def _started(self, votes: ExpectedCounts, weight: Floats | None) -> tuple[Hierarchy, str]:
+    def _started(self, weight: Floats | None) -> tuple[Hierarchy, str]:
+        constant = constant_annotators(self.counts.label_counts)
+        voters = np.where(constant, 0.0, 1.0 if weight is None else weight)
+        votes = self.engine.expected_counts(vote_scores(len(constant), len(self.engine.classes), voters))
         begin = from_soft_counts(votes, self.settings, hard=False, before=None)
         first = named_by_annotators(run_rounds(self.engine, begin, self.settings, weight, hard=False))
         self._tell(1, first.log_likelihood)
         found = multispa(self.counts) if identified(self.counts) else None
         if found is None or found.model is None or found.status is Status.FALLBACK:
             return first, "votes"
-        soft = self.engine.expected_counts(_weighted(found.model.floored().scores(), weight))
-        other = run_rounds(
-            self.engine,
-            from_soft_counts(soft, self.settings, hard=False, before=None),
-            self.settings,
-            weight,
-            hard=False,
-        )
+        soft = self.engine.expected_counts(found.model.floored().scores().weighted(weight))
+        begin = from_soft_counts(soft, self.settings, hard=False, before=None)
+        other = named_by_annotators(run_rounds(self.engine, begin, self.settings, weight, hard=False))
         self._tell(2, other.log_likelihood)
         margin = 0.5 * np.log(max(self.engine.n_items, 2))
         return (other, "co-occurrences") if other.log_likelihood > first.log_likelihood + margin else (first, "votes")
@@ -112,10 +113,6 @@ def identified(counts: PairCounts) -> bool:
     thick = counts.blocks.sum(axis=(1, 2)) >= 25 * counts.n_classes**2
     covered = np.unique(np.concatenate([counts.first[thick], counts.second[thick]]))
     return len(covered) >= max(3, counts.n_annotators / 2)
-
-
-def _weighted(scores: Scores, weight: Floats | None) -> Scores:
-    return scores if weight is None else replace(scores, table=weight[:, None, None] * scores.table)
 
 
 def _without_model(engine: Engine, votes: ExpectedCounts) -> Fit | None:

@@ -24,6 +24,12 @@ DOUBT = 0.5
 """Nats of evidence, spread evenly over the classes, that stand against the votes."""
 
 
+def one_sided(label_counts: Floats) -> NDArray[np.bool_]:
+    """Whose answers have one label, (annotators,)."""
+    answers = label_counts.sum(axis=1)
+    return np.asarray((label_counts.max(axis=1, initial=0.0) >= ONE_SIDED * answers) & (answers >= FEW))
+
+
 def one_sided_share(label_counts: Floats, n_items: int) -> float:
     """Share of all answers that come from one-sided annotators who are silent now and then.
 
@@ -36,9 +42,8 @@ def one_sided_share(label_counts: Floats, n_items: int) -> float:
     0.16666666666666666
     """
     answers = label_counts.sum(axis=1)
-    one_sided = (label_counts.max(axis=1, initial=0.0) >= ONE_SIDED * answers) & (answers >= FEW)
-    one_sided &= answers < 0.9 * n_items
-    return float(answers[one_sided].sum() / max(answers.sum(), 1e-300))
+    rules = one_sided(label_counts) & (answers < 0.9 * n_items)
+    return float(answers[rules].sum() / max(answers.sum(), 1e-300))
 
 
 def rule_scores(label_counts: Floats, n_items: float) -> Scores:

@@ -35,9 +35,13 @@ def trust_in_model(engine: Engine, state: Hierarchy, weight: Floats | None, sett
     items, the model is too sure of itself, and a smaller power predicts better. Items are the units of the standard
     error.
     """
-    prior = np.log(state.prior)
     question = HeldOut(
-        state.scores(weight), prior, state.counts, state.strength * state.pooled, np.array(POWERS)
+        state.scores(weight),
+        np.log(state.prior),
+        state.counts,
+        state.pooled,
+        state.pseudo_answers,
+        np.array(POWERS),
     )
     sums, squares, answers = engine.heldout(question)
     best = int(np.argmax(sums))
@@ -60,11 +64,10 @@ def pooled_scores(state: Hierarchy, power: float, weight: Floats | None, setting
     confusion = state.confusion
     votes = skill(confusion) ** (settings.skill_power * min(1.0, power / settings.skill_trust))
     hard = np.log(confusion @ state.prior)
-    table = np.log(confusion)
     if weight is not None:
-        table, hard, votes = table * weight[:, None, None], hard * weight[:, None], votes * weight
-    return Scores(
-        table,
+        hard, votes = hard * weight[:, None], votes * weight
+    scores = Scores(
+        np.log(confusion),
         np.log(state.prior),
         "pool",
         Pool(
@@ -76,3 +79,4 @@ def pooled_scores(state: Hierarchy, power: float, weight: Floats | None, setting
             floor=settings.least_floor + settings.floor * (1 - power),
         ),
     )
+    return scores.weighted(weight)

@@ -63,7 +63,8 @@ class HeldOut:
     scores: Scores  # log-probabilities of the classes and perhaps of hard items
     prior: Floats  # (classes,): logs
     counts: Floats  # (annotators, labels, classes): soft counts behind the matrices
-    pseudo: Floats  # (labels, classes): pseudo-answers added to them
+    pooled: Floats  # (labels, classes): the matrix they are shrunk to
+    strength: Floats  # (annotators,): by how many pseudo-answers per class
     powers: Floats  # (powers,), multiples of 0.05
 
 

@@ -164,6 +164,7 @@ class Chunk:
         a = self.annotations
         T, K = len(question.powers), a.n_classes
         steps = np.rint(question.powers / pool.STEP).astype(np.int64)
+        shrunk = (question.pooled, question.strength)
         table = np.ascontiguousarray(question.scores.table.reshape(-1, len(question.scores.bias)))
         tables = (table, question.scores.bias, question.prior)
         own = np.ascontiguousarray(question.counts.reshape(-1, K))
@@ -171,7 +172,7 @@ class Chunk:
         def one(span: Span) -> tuple[Floats, Floats, float]:
             sums, squares = np.zeros(T), np.zeros((T, T))
             answers = pool.heldout_pass(
-                a.offsets, a.answer, self._weight, span, tables, own, question.pseudo, steps, sums, squares
+                a.offsets, a.answer, self._weight, span, tables, own, shrunk, steps, sums, squares
             )
             return sums, squares, answers
 

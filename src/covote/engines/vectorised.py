@@ -72,14 +72,12 @@ def heldout(a: Annotations, weight: Floats | None, question: HeldOut) -> tuple[F
     present = _softmax(sums + question.scores.bias)[item, :K]
     counts = question.counts.reshape(-1, K)[a.answer]
     given = question.counts.sum(axis=1)[a.annotator]
-    mine = (np.maximum(counts - present, 0.0) + question.pseudo[a.label]) / (
-        np.maximum(given - present, 0.0) + question.pseudo.sum(axis=0)
-    )
+    s = question.strength[a.annotator, None]
+    mine = (np.maximum(counts - present, 0.0) + s * question.pooled[a.label]) / (np.maximum(given - present, 0.0) + s)
     others = (sums[item] - rows)[:, :K]
     several = np.diff(a.offsets)[item] > 1
-    logs = np.column_stack(
-        [np.log((_softmax(question.prior + power * others) * mine).sum(axis=1)) * several for power in question.powers]
-    )
+    right = [(_softmax(question.prior + power * others) * mine).sum(axis=1) for power in question.powers]
+    logs = np.log(np.column_stack(right)) * several[:, None]
     by_item = _sums_by_item(a, logs)  # (items, powers)
     w = np.ones(a.n_items) if weight is None else weight
     apart = (by_item[:, :, None] - by_item[:, None, :]) ** 2

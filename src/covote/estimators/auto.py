@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from covote.annotations import load_truth
 from covote.default.explanation import Explanation
 from covote.default.fit_default import fit_default
 from covote.engines.base import Engine
@@ -23,14 +25,22 @@ class Auto(Aggregator):
     ('cat', 'votes')
     """
 
-    groups: Mapping[Hashable, Hashable] | None = None
-    """Group of an annotator, such as the vendor of a judge: annotators of one group share one vote."""
+    groups: Any = None
+    """Group of an annotator, such as the vendor of a judge: annotators of one group share one vote. A mapping, or a
+    table or file with the columns annotator and group."""
 
     def _run(self, engine: Engine, progress: Progress | None) -> Fit:
-        return fit_default(engine, groups=self.groups, progress=progress)
+        return fit_default(engine, groups=_read_groups(self.groups), progress=progress)
 
     @property
     def explanation_(self) -> Explanation:
         """What was found and why; `explanation_.explain()` tells all of it in sentences."""
         explanation: Explanation = self._fitted.fit_.details["explanation"]
         return explanation
+
+
+def _read_groups(groups: Any) -> Mapping[Hashable, Hashable] | None:
+    if groups is None or isinstance(groups, Mapping):
+        return groups
+    read = load_truth(groups, item="annotator", label="group")
+    return dict(zip(read.items, read.labels, strict=True))

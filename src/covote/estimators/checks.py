@@ -61,6 +61,8 @@ def _alternatives(annotated: Any) -> tuple[Any, ...]:
 
 
 def _fits(value: Any, kind: Any, least: float | None) -> bool:
+    if kind is Any:
+        return True
     if get_origin(kind) is Literal:
         return isinstance(value, str) and value in get_args(kind)
     if kind is bool:

@@ -45,16 +45,16 @@ def item_pool(answer, begin, end, table, prior, out):  # out: (classes,)  # OUT
 
 @njit(cache=True, nogil=True)
 def heldout_pass(
-    offsets, answer, weight, span, tables, own, pseudo, steps, sums, squares
+    offsets, answer, weight, span, tables, own, shrunk, steps, sums, squares
 ):  # sums (powers,), squares (powers, powers)  # OUT
     """Log-probability of each answer given the others to its item, these raised to every power; returns the answers.
 
     `tables` are (logs of the likelihoods of classes and hard items (rows, states), logs of the priors of states, logs
-    of the priors of classes); `own` (rows, classes) are soft counts, `pseudo` (labels, classes) what is added to them.
+    of the priors of classes); `own` (rows, classes) are soft counts, shrunk to (pooled matrix, strength by annotator).
     """
     table, bias, prior = tables
+    pooled, strength = shrunk
     J, K, T = len(bias), len(prior), len(steps)
-    strength = pseudo[:, 0].sum()
     z, p, mine = np.empty(J), np.empty(J), np.empty(K)
     base, power = np.empty(K), np.empty(K)
     product, item = np.empty(T), np.empty(T)
@@ -81,15 +81,14 @@ def heldout_pass(
             row = answer[a]
             label = row % K
             start = row - label
+            s = strength[row // K]
             top = -np.inf
             for k in range(K):
                 answered = 0.0
-                for l in range(K):
-                    answered += own[start + l, k]
+                for other in range(K):
+                    answered += own[start + other, k]
                 without = p[k] / total
-                mine[k] = (max(own[row, k] - without, 0.0) + pseudo[label, k]) / (
-                    max(answered - without, 0.0) + strength
-                )
+                mine[k] = (max(own[row, k] - without, 0.0) + s * pooled[label, k]) / (max(answered - without, 0.0) + s)
                 base[k] = z[k] - table[row, k]
                 top = max(top, base[k])
             for k in range(K):
