@@ -92,12 +92,8 @@ def aggregate(
             learn_from_counts(estimator, counts, o.table_argument(files), reading, bar.move)
         else:
             table, options = table_in(place, o.table_argument(files), reading)
-            where: dict[str, Any] = {
-                "place": "auto" if place == "spark" else place,
-                "threads": threads,
-                "memory_limit": memory_limit,
-            }
-            answers = open_engine(table, gold, options, place="auto" if place == "spark" else place, **where)
+            where = "auto" if place == "spark" else place
+            answers = open_engine(table, gold, options, place=where, threads=threads, memory_limit=memory_limit)
             o.check_crowd(answers.annotators, answers.classes)
             estimator.fit_engine(answers, progress=bar.move)
         if known is not None:

@@ -24,6 +24,7 @@ from covote.annotations import Reading, Truth
 from covote.annotations.classes import order_classes
 from covote.annotations.columns import ROLES, Long, Wide
 from covote.annotations.encode import Coded, check_finite
+from covote.annotations.load import is_paths
 from covote.annotations.repeats import lost_id, settle
 from covote.annotations.source import Source, read_files, read_relation
 from covote.annotations.sql import Column, columns_of
@@ -50,7 +51,7 @@ def open_disk(
     if type(table).__module__.split(".")[0] in ("duckdb", "_duckdb"):
         reading.check_frame("a DuckDB relation")
         return read_relation(table, work)
-    if hasattr(table, "columns") or hasattr(table, "collect_schema"):
+    if not is_paths(table):
         reading.check_frame("a frame")
         return _streamed(table, work)
     return read_files(table, work, columns=reading.columns, delimiter=reading.delimiter, given=reading.given)
@@ -59,7 +60,7 @@ def open_disk(
 def _streamed(frame: Any, work: Callable[[Source], ChunkedEngine]) -> ChunkedEngine:
     import narwhals.stable.v2 as nw
 
-    lazy = nw.from_native(frame)
+    lazy = nw.from_native(frame, pass_through=True)
     if not isinstance(lazy, nw.LazyFrame):
         msg = "This table is in memory already, and engine='disk' is for files and lazy frames. Use engine='memory'."
         raise InputError(msg)
