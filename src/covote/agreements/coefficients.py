@@ -31,7 +31,7 @@ class Ratio:
 
 
 def divided(top: Floats, bottom: Floats) -> Floats:
-    """top / bottom, NaN where the bottom is 0 up to rounding."""
+    """Top / bottom, NaN where the bottom is 0 up to rounding."""
     zero = np.abs(bottom) < 1e-12
     return np.asarray(np.where(zero, np.nan, top / np.where(zero, 1.0, bottom)))
 

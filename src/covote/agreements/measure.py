@@ -95,7 +95,7 @@ def _coefficients(whole: Sums, drawn: Sums, scale: Scale, level: float) -> tuple
         seen = (float(at.observed), float(at.expected)) if isinstance(at, c.Ratio) else (None, None)
         return Coefficient(key, name, float(value), float(low), float(high), *seen)
 
-    near = scale.closeness
+    near, by = scale.closeness, scale.weights
     on = "" if scale.name == "nominal" else f", {scale.name}"
     found = [
         one("percent", "percent agreement", c.percent_agreement),
@@ -105,10 +105,10 @@ def _coefficients(whole: Sums, drawn: Sums, scale: Scale, level: float) -> tuple
     ]
     if scale.weights != "identity":
         found += [
-            one("weighted_percent", f"percent agreement, {scale.weights}", lambda s: c.percent_agreement(s, weighted=True)),
-            one("weighted_fleiss", f"Fleiss' kappa, {scale.weights}", lambda s: c.fleiss_kappa(s, near)),
-            one("ac2", f"Gwet's AC2, {scale.weights}", lambda s: c.gwet_ac(s, near)),
-        ]  # fmt: skip
+            one("weighted_percent", f"percent agreement, {by}", lambda s: c.percent_agreement(s, weighted=True)),
+            one("weighted_fleiss", f"Fleiss' kappa, {by}", lambda s: c.fleiss_kappa(s, near)),
+            one("ac2", f"Gwet's AC2, {by}", lambda s: c.gwet_ac(s, near)),
+        ]
     return tuple(found)
 
 
@@ -123,5 +123,6 @@ def _classes(whole: Sums, drawn: Sums, labels: list[Hashable], level: float) -> 
 def _strongest_first(pairs: Pairs) -> Pairs:
     """Pairs that share most items come first."""
     order = np.argsort(-pairs.shared, kind="stable")
-    names = ([side[i] for i in order] for side in (pairs.first, pairs.second))
-    return Pairs(*names, *(x[order] for x in (pairs.shared, pairs.agreement, pairs.kappa, pairs.low, pairs.high)))
+    first, second = ([side[i] for i in order] for side in (pairs.first, pairs.second))
+    agreement, kappa, low, high = (x[order] for x in (pairs.agreement, pairs.kappa, pairs.low, pairs.high))
+    return Pairs(first, second, pairs.shared[order], agreement, kappa, low, high)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
@@ -70,7 +70,7 @@ def cohen_kappa(blocks: Floats, closeness: Floats) -> tuple[Floats, Floats, Floa
 
     >>> seen, kappa, error = cohen_kappa(np.array([[[20.0, 5.0], [10.0, 15.0]]]), np.eye(2))
     >>> seen.round(2).tolist(), kappa.round(2).tolist(), error.round(3).tolist()
-    ([0.7], [0.4], [0.128])
+    ([0.7], [0.4], [0.127])
     """
     n = blocks.sum(axis=(1, 2))
     p = divided(blocks, n[:, None, None])
@@ -121,16 +121,16 @@ def _spread(items: Annotations, weight: Floats | None) -> Floats | None:
     return None if weight is None else np.repeat(weight, np.diff(items.offsets))
 
 
-def _sums(a: Annotations, weight: Floats | None, closeness: Floats) -> Iterator[Floats]:
+def _sums(a: Annotations, weight: Floats | None, closeness: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     from covote.kernels.label_sets import annotator_sums
 
     M, K = a.n_annotators, a.n_classes
     out = np.zeros(M), np.zeros(M), np.zeros((M, K)), np.zeros((M, K))
     annotator_sums(a.offsets, a.answer, np.empty(0) if weight is None else weight, closeness, *out)
-    return iter(out)
+    return out
 
 
-def _sums_small(a: Annotations, weight: Floats | None, closeness: Floats) -> Iterator[Floats]:
+def _sums_small(a: Annotations, weight: Floats | None, closeness: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """The same without compiled code."""
     M, K = a.n_annotators, a.n_classes
     item, who, label = a.item, a.annotator, a.label
@@ -141,6 +141,6 @@ def _sums_small(a: Annotations, weight: Floats | None, closeness: Floats) -> Ite
     seen = sparse.csr_matrix((w[item], (who, item)), shape=(M, a.n_items)) @ counts
     own = sparse.csr_matrix((partners, (who, label)), shape=(M, K)).toarray()
     itself = sparse.csr_matrix((w[item], (who, label)), shape=(M, K)).toarray()
-    met = np.bincount(who, weights=partners, minlength=M)
+    met = np.bincount(who, weights=partners.astype(np.float64), minlength=M)
     close = np.bincount(who, weights=w[item] * near, minlength=M)
-    return iter((met, close, own, seen.toarray() - itself))
+    return np.asarray(met), np.asarray(close), own, seen.toarray() - itself

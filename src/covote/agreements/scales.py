@@ -85,7 +85,10 @@ def _values(labels: Sequence[Hashable], ordered: Sequence[Hashable] | None, want
     if ordered is None:
         strange = next((str(x) for x, v in zip(labels, numbers, strict=True) if v is None), None)
         if strange is not None:
-            msg = f"'{wanted}' needs labels in an order, and '{strange}' is no number. Pass ordered= with all labels, lowest first."
+            msg = (
+                f"'{wanted}' needs labels in an order, and '{strange}' is no number. "
+                "Pass ordered= with all labels, lowest first."
+            )
             raise InputError(msg)
         return np.array(numbers, dtype=np.float64)
     places = {str(label): place for place, label in enumerate(ordered, start=1)}

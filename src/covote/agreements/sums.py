@@ -1,4 +1,4 @@
-"""A tally and a scale in; sums over items, from which every coefficient follows, of the whole or of redrawn items, out."""
+"""A tally and a scale in; sums over items, from which all coefficients follow, of all or of redrawn items, out."""
 
 from __future__ import annotations
 
@@ -80,10 +80,11 @@ def redrawn(tally: Tally, parts: Any, draws: int, rng: np.random.Generator) -> S
 
 
 def _named(sums: Floats) -> Sums:
-    scalars = [sums[..., i] for i in range(_SCALARS)]
+    items, pairable, same, close, apart = (sums[..., i] for i in range(_SCALARS))
     labels = sums[..., _SCALARS:]
     K = labels.shape[-1] // 3
-    return Sums(*scalars, labels[..., :K], labels[..., K : 2 * K], labels[..., 2 * K :])
+    shares, answers, repeated = labels[..., :K], labels[..., K : 2 * K], labels[..., 2 * K :]
+    return Sums(items, pairable, same, close, apart, shares, answers, repeated)
 
 
 def _quadratic(counts: Any, table: Floats) -> Floats:

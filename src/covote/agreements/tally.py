@@ -65,9 +65,7 @@ def tally(annotations: Annotations) -> Tally:
 
 def together(tallies: Sequence[Tally]) -> Tally:
     """The tally of several parts of one table, none of which splits an item."""
-    return Tally(
-        sparse.vstack([t.counts for t in tallies], format="csr"), np.concatenate([t.weight for t in tallies])
-    )
+    return Tally(sparse.vstack([t.counts for t in tallies], format="csr"), np.concatenate([t.weight for t in tallies]))
 
 
 def _counts(offsets: NDArray[np.int64], labels: NDArray[Any], n_classes: int) -> Any:

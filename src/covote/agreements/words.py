@@ -31,7 +31,7 @@ def sentences(found: Agreement) -> Iterator[str]:
     yield f"Two answers to the same item are the same in {100 * percent.value:.1f} % of the cases."
     if np.isnan(alpha.value):
         only = max(found.classes, key=lambda c: c.share)
-        yield f"Every answer to an item with several answers is '{only.label}', so coefficients that allow for chance are not defined."
+        yield f"All of these answers are '{only.label}', so coefficients that allow for chance are not defined."
         return
     yield f"Krippendorff's alpha is {_with_ends(alpha)}: {_verdict(alpha.value)}."
     top = max(found.classes, key=lambda c: c.share)

@@ -1,4 +1,4 @@
-"""What the answers of items say without who gave them: labels in order, and sums of each annotator against the others."""
+"""Labels of items in order, and sums of each annotator against the others."""
 
 from __future__ import annotations
 

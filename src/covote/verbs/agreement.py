@@ -35,7 +35,8 @@ def agreement(
     100 annotators). Intervals are percentiles of `draws` crowds of redrawn items; those of pairs are Fleiss, Cohen and
     Everitt's. Missing answers are left out as each coefficient's literature says. Other arguments: `covote.load`.
 
-    >>> found = agreement([("x", "ann", 1), ("x", "bob", 1), ("y", "ann", 2), ("y", "bob", 2), ("z", "ann", 1), ("z", "bob", 2)])
+    >>> answers = [("ann", "xyx"), ("bob", "xyy")]
+    >>> found = agreement([(i, who, label) for who, labels in answers for i, label in enumerate(labels)])
     >>> round(found["percent"], 3), round(found["alpha"], 3)
     (0.667, 0.444)
     """
