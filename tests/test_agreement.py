@@ -239,7 +239,7 @@ def test_order_of_labels_is_asked_for_and_used():
     with pytest.raises(InputError, match="There is no scale 'weird'"):
         covote.agreement(answers, scale="weird")
     with pytest.raises(InputError, match="The distance must be 0 for equal labels"):
-        covote.agreement(answers, scale=lambda a, b: 1.0)
+        covote.agreement(answers, scale=lambda *_: 1.0)
     words = covote.agreement(answers, ordered=["low", "mid", "high"])
     place = {"low": "9", "mid": "10", "high": "11"}  # as text these sort as 10, 11, 9
     spelled = covote.agreement([(i, m, place[k]) for i, m, k in answers], scale="ordinal")
