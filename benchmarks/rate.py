@@ -1,6 +1,6 @@
 """Do intervals of rates hold what they promise? Drawn panels and real crowds in, coverage and widths as a table out.
 
-`python -m benchmarks.rate [drawn] [real] [systems]`; real crowds are read from COVOTE_DATA. A random part of the truth
+`python -m benchmarks.rate [drawn] [real] [systems] [model]`; real crowds are read from COVOTE_DATA. A random part of the truth
 serves as gold, many times over; the aim is the share among all items with truth. Nothing is tuned on the real crowds.
 """
 
@@ -19,7 +19,7 @@ from covote.rates import Items, Settings
 from covote.rates.estimate import UNKNOWN
 from covote.rates.measure import compare, share_of
 
-WAYS = ("model", "gold", "corrected", "stratified")
+WAYS = ("gold", "corrected", "stratified")
 
 
 def draw_panel(rng, *, items=1500, share=0.5, skills=(0.9, 0.85, 0.8)):
@@ -57,7 +57,7 @@ def coverage(probability, truth, n, settings, *, draws, rng):
         gold = np.full(len(truth), UNKNOWN)
         chosen = rng.choice(len(truth), n, replace=False)
         gold[chosen] = truth[chosen]
-        share = share_of(Items(probability, gold), settings, None, 0.0)
+        share = share_of(Items(probability, gold), settings)
         for way in held:
             e = share.estimate if way == "published" else getattr(share, way)
             held[way] += e.low - 1e-12 <= aim <= e.high + 1e-12
@@ -123,7 +123,7 @@ def systems(draws=400, seed=0):
                     both, aim = _two_systems(rng, 600, n, likeness, sampled=sampled)
                     plain = [Items(i.probability, i.gold) for i in both]
                     s = Settings(sampled=sampled)
-                    shares = [share_of(i, s, None, 0.0) for i in both]
+                    shares = [share_of(i, s) for i in both]
                     d = compare("A", "B", *both, *shares, s)
                     held += d.low <= aim <= d.high
                     width += d.high - d.low
@@ -149,6 +149,22 @@ def _two_systems(rng, inputs, n, likeness, *, sampled):
     return both, 0.1 if sampled else truths[0].mean() - truths[1].mean()
 
 
+def model(draws=40, seed=0):
+    """Rows (name, 0, {"model": (coverage, width)}) of fresh drawn panels without any gold."""
+    rng = np.random.default_rng(seed)
+    for name, skills, share in panels():
+        held = width = 0.0
+        for _ in range(draws if len(skills) > 2 else 1):
+            table, truth = draw_panel(rng, items=800, share=share, skills=skills)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found = covote.rate(table, positive=1, method="majority-vote")
+            held += found.low <= truth.mean() <= found.high
+            width += found.high - found.low
+        count = draws if len(skills) > 2 else 1
+        yield name, 0, {"model": (held / count, width / count)}
+
+
 def show(title, rows):
     """Print a table and its means."""
     rows = list(rows)
@@ -167,7 +183,7 @@ def show(title, rows):
 
 
 def main():
-    parts = {"drawn": drawn, "real": real, "systems": systems}
+    parts = {"drawn": drawn, "real": real, "systems": systems, "model": model}
     for name in sys.argv[1:] or parts:
         show(name, parts[name]())
 

@@ -36,9 +36,11 @@ class Difference:
 class Items:
     """The items of one system."""
 
-    probability: Floats
+    probability: Floats  # of the positive class, from any judges: gold corrects it
     gold: Ints
     pair: Ints | None = None  # the input of each item, no input twice
+    model: Floats | None = None  # the same from a model of the judges, for the share without gold
+    doubt: float = float("inf")  # variance of the model's share from what it had to learn about the judges
 
 
 def mover(a: Estimate, b: Estimate, correlation: float) -> tuple[float, float, float]:

@@ -75,12 +75,21 @@ def gold_alone(gold: Ints, settings: Settings) -> Estimate | None:
     return estimate(float(known.mean()), noise(1.0, len(known), len(gold), settings), len(known), settings)
 
 
-def model_alone(probability: Floats, settings: Settings, extra: float = 0.0) -> Estimate:
-    """Mean probability; the interval takes the probabilities for right. `extra` is a variance beside that of items."""
+def model_alone(probability: Floats, doubt: float, settings: Settings) -> Estimate:
+    """Mean probability; its variance is that of the items' classes and `doubt`, that of what the model learnt.
+
+    With infinite doubt the interval is everything: who does not know the judges knows nothing.
+    """
     p = float(probability.mean())
-    variance = float((probability * (1 - probability)).sum()) / len(probability) ** 2 + extra
-    spread = max(p * (1 - p), 1e-12)
-    return estimate(p, variance / spread + settings.sampled / len(probability), 0, settings)
+    if np.isinf(doubt):
+        return Estimate(p, 0.0, 1.0, 0.0)
+    variance = item_variance(probability) + doubt
+    return estimate(p, variance / max(p * (1 - p), 1e-12) + settings.sampled / len(probability), 0, settings)
+
+
+def item_variance(probability: Floats) -> float:
+    """Variance of the share of items that are positive with these probabilities."""
+    return float((probability * (1 - probability)).sum()) / len(probability) ** 2
 
 
 def corrected(probability: Floats, gold: Ints, settings: Settings) -> Estimate | None:

@@ -30,21 +30,20 @@ def measure_rate(
     method: str,
     settings: Settings,
     width: float | None = None,
-    extra: float = 0.0,
 ) -> Rate:
     """The share of all items, of each system (positions of its items), and all differences."""
     if not 0 < settings.level < 1 or (width is not None and not 0 < width < 1):
         msg = f"The level and the width must be between 0 and 1, got {settings.level} and {width}."
         raise InputError(msg)
-    whole = share_of(items, settings, width, extra)
+    whole = share_of(items, settings, width)
     parts = {name: _only(items, where, name) for name, where in systems.items()}
-    shares = {name: share_of(part, settings, width, extra) for name, part in parts.items()}
+    shares = {name: share_of(part, settings, width) for name, part in parts.items()}
     found = tuple(compare(a, b, parts[a], parts[b], shares[a], shares[b], settings) for a, b in combinations(shares, 2))
     told = tuple(sentences(positive, settings, whole, shares, found))
     return Rate(positive, settings.level, settings.sampled, method, whole, shares, found, told)
 
 
-def share_of(items: Items, settings: Settings, width: float | None, extra: float) -> Share:
+def share_of(items: Items, settings: Settings, width: float | None = None) -> Share:
     """The share by every way, and the way to publish.
 
     That is the plain correction; the one by confidence where gold was evidently not chosen at random; gold alone where
@@ -52,7 +51,7 @@ def share_of(items: Items, settings: Settings, width: float | None, extra: float
     """
     f, gold = items.probability, items.gold
     ways = {
-        "model": model_alone(f, settings, extra),
+        "model": model_alone(f if items.model is None else items.model, items.doubt, settings),
         "gold": gold_alone(gold, settings),
         "corrected": corrected(f, gold, settings),
         "stratified": stratified(f, gold, settings),
@@ -87,4 +86,5 @@ def _only(items: Items, where: NDArray[np.int64], system: Hashable) -> Items:
     if pair is not None and len(np.unique(pair)) < len(pair):
         msg = f"System '{system}' has two items of the same pair. Give every item of a system an input of its own."
         raise InputError(msg)
-    return Items(items.probability[where], items.gold[where], pair)
+    model = None if items.model is None else items.model[where]
+    return Items(items.probability[where], items.gold[where], pair, model, items.doubt)

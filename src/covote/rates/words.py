@@ -40,6 +40,11 @@ def sentences(
 
 
 def _ground(whole: Share, settings: Settings) -> str:
+    if whole.best == "model" and whole.model.worth == 0:
+        return (
+            "Without gold labels, fewer than three judges cannot tell how often they err, so every share is possible. "
+            f"Label {settings.fewest} items or more at random."
+        )
     if whole.best == "model":
         return (
             "No gold labels were given: the interval holds only if the judges' errors are as the model sees them. "

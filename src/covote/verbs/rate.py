@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable
 from typing import Any
 
@@ -10,12 +11,17 @@ from numpy.typing import NDArray
 
 from covote.annotations import Annotations, Loaded, load_truth
 from covote.errors import CovoteError, InputError
+from covote.estimators.bootstrapped import intervals_of
 from covote.estimators.registry import aggregate
 from covote.estimators.tables import read_table
 from covote.rates import Items, Rate, Settings, measure_rate
-from covote.rates.estimate import UNKNOWN
+from covote.rates.estimate import UNKNOWN, item_variance
 
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+MOST_REFITS, FEWEST_REFITS, MANY = 100, 20, 200_000
+"""Refits behind the share by the model alone; fewer for tables of more than so many answers."""
 
 
 def rate(
@@ -29,6 +35,7 @@ def rate(
     width: float | None = None,
     sampled: bool = False,
     level: float = 0.9,
+    seed: int = 0,
     **reading: Any,
 ) -> Rate:
     """The share of items of the class `positive`, with an interval, corrected by gold labels where there are some.
@@ -50,7 +57,8 @@ def rate(
     truth = np.full(a.n_items, UNKNOWN) if codes is None else np.where(codes == -1, UNKNOWN, codes == code)
     answered = np.diff(a.offsets) > 0
     probability = np.asarray(aggregate(loaded, method).posterior_[:, code], dtype=np.float64)
-    items = Items(probability, truth.astype(np.int64), None if pair is None else _group(pair, table, loaded)[0])
+    pairs = None if pair is None else _group(pair, table, loaded)[0]
+    items = Items(probability, truth.astype(np.int64), pairs, *_model(loaded, code, seed))
     systems = {} if by is None else _systems(by, table, loaded, answered)
     return measure_rate(
         items,
@@ -60,6 +68,27 @@ def rate(
         settings=Settings(level=level, sampled=sampled),
         width=width,
     )
+
+
+def _model(loaded: Loaded, code: int, seed: int) -> tuple[Floats | None, float]:
+    """Probabilities by a Dawid-Skene model, and the variance of their mean over refits on redrawn items.
+
+    Infinite where no model can be learnt: fewer than three annotators, or one class.
+    """
+    a = loaded.annotations
+    if a.n_annotators < 3 or a.n_classes < 2:
+        return None, float("inf")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fit = aggregate(loaded, "multispa-ds")
+            refits = MOST_REFITS if a.n_labels <= MANY else FEWEST_REFITS
+            shares = intervals_of(fit, replicates=refits, seed=seed).class_shares
+    except CovoteError:
+        return None, float("inf")
+    probability = np.asarray(fit.posterior_[:, code], dtype=np.float64)
+    spread = float(shares.high[code] - shares.low[code]) / (2 * Settings().z)
+    return probability, max(spread**2 - item_variance(probability), 0.0)
 
 
 def _code(positive: Hashable, classes: list[Any]) -> int:
