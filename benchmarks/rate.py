@@ -149,7 +149,7 @@ def _two_systems(rng, inputs, n, likeness, *, sampled):
     return both, 0.1 if sampled else truths[0].mean() - truths[1].mean()
 
 
-def model(draws=40, seed=0):
+def model(draws=15, seed=0):
     """Rows (name, 0, {"model": (coverage, width)}) of fresh drawn panels without any gold."""
     rng = np.random.default_rng(seed)
     for name, skills, share in panels():

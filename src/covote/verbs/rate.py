@@ -118,12 +118,12 @@ def _group(source: Any, table: Any, loaded: Loaded) -> tuple[Ints, list[Hashable
         what = f"column '{source}'" if column else "mapping"
         msg = f"The {what} must give every item one value. " + str(error)
         raise InputError(msg) from error
-    names = list(dict.fromkeys(found.labels))
-    place = {name: g for g, name in enumerate(names)}
-    value = dict(zip(found.items, (place[x] for x in found.labels), strict=True))
+    value = dict(zip(found.items, found.labels, strict=True))
     items = loaded.annotations.items.to_list()
     lacking = next((i for i in items if i not in value), None)
     if lacking is not None:
         msg = f"Item {lacking!r} has no value in {source if column else 'the mapping'}. Give every item one."
         raise InputError(msg)
-    return np.array([value[i] for i in items], np.int64), names
+    values = [value[i] for i in items]
+    place = {name: g for g, name in enumerate(dict.fromkeys(values))}  # in the order of the items
+    return np.array([place[v] for v in values], np.int64), list(place)
