@@ -181,7 +181,7 @@ def test_without_gold_the_model_speaks_and_says_so():
     assert "No gold labels were given" in found.sentences[1]
     lone = covote.rate([r for r in rows if r[1] == "j0"], positive="pass")
     assert (lone.low, lone.high) == (0.0, 1.0)
-    assert "fewer than three judges" in lone.sentences[1]
+    assert "so every share is possible" in lone.sentences[1]
 
 
 def test_one_judge_is_corrected():
@@ -253,3 +253,24 @@ def test_docs_run():
     outcome = doctest.testfile(str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert outcome.attempted > 5
     assert outcome.failed == 0
+
+
+def test_systems_that_cannot_be_read():
+    pandas = pytest.importorskip("pandas")
+    rows, _, _ = panel_rows(items=40)
+    table = pandas.DataFrame(rows, columns=["item", "annotator", "label"]).assign(system=["A", "B"] * 60)
+    with pytest.raises(InputError) as error:
+        covote.rate(table, positive="pass", by="system")
+    assert (
+        str(error.value) == "Column 'system' gives some item several values, or holds none at all. Give every item one."
+    )
+    with pytest.raises(InputError, match="There is no column 'model' in this table."):
+        covote.rate(table, positive="pass", by="model")
+
+
+@pytest.mark.parametrize(
+    "rows", [[(0, m, "pf"[m == 3]) for m in range(4)], [(i, m, "p") for i in range(40) for m in range(3)]]
+)
+def test_too_little_for_a_model_means_everything_is_possible(rows):
+    found = covote.rate(rows, positive="p")
+    assert (found.low, found.high) == (0.0, 1.0)

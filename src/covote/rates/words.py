@@ -42,8 +42,8 @@ def sentences(
 def _ground(whole: Share, settings: Settings) -> str:
     if whole.best == "model" and whole.model.worth == 0:
         return (
-            "Without gold labels, fewer than three judges cannot tell how often they err, so every share is possible. "
-            f"Label {settings.fewest} items or more at random."
+            "Without gold labels nothing tells how often these judges err, so every share is possible: a model takes "
+            f"three judges, two labels and 30 items. Label {settings.fewest} items or more at random."
         )
     if whole.best == "model":
         return (

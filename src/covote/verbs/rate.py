@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covote.annotations import Annotations, Loaded, load_truth
-from covote.errors import CovoteError, InputError
+from covote.errors import ColumnError, CovoteError, InputError
 from covote.estimators.bootstrapped import intervals_of
 from covote.estimators.registry import aggregate
 from covote.estimators.tables import read_table
@@ -19,6 +19,9 @@ from covote.rates.estimate import UNKNOWN, item_variance
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+FEWEST_ITEMS = 30
+"""Items below which no model of the judges is believed without gold."""
 
 MOST_REFITS, FEWEST_REFITS, MANY = 100, 20, 200_000
 """Refits behind the share by the model alone; fewer for tables of more than so many answers."""
@@ -55,11 +58,10 @@ def rate(
     a = loaded.annotations
     code = _code(positive, list(a.classes))
     truth = np.full(a.n_items, UNKNOWN) if codes is None else np.where(codes == -1, UNKNOWN, codes == code)
-    answered = np.diff(a.offsets) > 0
     probability = np.asarray(aggregate(loaded, method).posterior_[:, code], dtype=np.float64)
     pairs = None if pair is None else _group(pair, table, loaded)[0]
     items = Items(probability, truth.astype(np.int64), pairs, *_model(loaded, code, seed))
-    systems = {} if by is None else _systems(by, table, loaded, answered)
+    systems = {} if by is None else _systems(by, table, loaded)
     return measure_rate(
         items,
         systems,
@@ -73,10 +75,10 @@ def rate(
 def _model(loaded: Loaded, code: int, seed: int) -> tuple[Floats | None, float]:
     """Probabilities by a Dawid-Skene model, and the variance of their mean over refits on redrawn items.
 
-    Infinite where no model can be learnt: fewer than three annotators, or one class.
+    Infinite where no model can be learnt: fewer than three annotators, one class, few items.
     """
     a = loaded.annotations
-    if a.n_annotators < 3 or a.n_classes < 2:
+    if a.n_annotators < 3 or a.n_classes < 2 or a.n_items < FEWEST_ITEMS:
         return None, float("inf")
     try:
         with warnings.catch_warnings():
@@ -101,9 +103,9 @@ def _code(positive: Hashable, classes: list[Any]) -> int:
     return spelled.index(str(positive))
 
 
-def _systems(by: Any, table: Any, loaded: Loaded, answered: NDArray[np.bool_]) -> dict[Hashable, Ints]:
+def _systems(by: Any, table: Any, loaded: Loaded) -> dict[Hashable, Ints]:
     group, names = _group(by, table, loaded)
-    return {name: np.flatnonzero((group == g) & answered) for g, name in enumerate(names) if np.any(group == g)}
+    return {name: np.flatnonzero(group == g) for g, name in enumerate(names)}
 
 
 def _group(source: Any, table: Any, loaded: Loaded) -> tuple[Ints, list[Hashable]]:
@@ -114,9 +116,12 @@ def _group(source: Any, table: Any, loaded: Loaded) -> tuple[Ints, list[Hashable
         raise InputError(msg)
     try:
         found = load_truth(table, item=loaded.names[0], label=source) if column else load_truth(source)
-    except CovoteError as error:
-        what = f"column '{source}'" if column else "mapping"
-        msg = f"The {what} must give every item one value. " + str(error)
+    except ColumnError as error:
+        msg = f"There is no column '{source}' in this table. Pass the name of one of its columns, or a mapping."
+        raise InputError(msg) from error
+    except InputError as error:
+        where = f"Column '{source}'" if column else "The mapping"
+        msg = f"{where} gives some item several values, or holds none at all. Give every item one."
         raise InputError(msg) from error
     value = dict(zip(found.items, found.labels, strict=True))
     items = loaded.annotations.items.to_list()
