@@ -274,3 +274,22 @@ def test_docs_run():
     outcome = doctest.testfile(str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert outcome.attempted > 5
     assert outcome.failed == 0
+
+
+def test_command(tmp_path, capsys):
+    from covote.cli.app import run
+
+    path = tmp_path / "votes.csv"
+    rows = [f"{i},{m},{('low', 'mid', 'high')[(i + (m == 1 and i % 4 == 0)) % 3]}" for i in range(40) for m in range(3)]
+    path.write_text("\n".join(["item,annotator,label", *rows]))
+    assert run(["agreement", str(path), "--ordered", "low,mid,high"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("120 answers of 3 annotators on 40 items\n")
+    assert "Gwet's AC2, quadratic" in out
+    assert "Cohen's kappa" in out
+    assert run(["agreement", str(path), "--json", "--no-pairs"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["pairs"] is None
+    assert told["coefficients"][1]["key"] == "alpha"
+    assert run(["agreement", str(path), "--scale", "ordinal"]) == 2
+    assert "Pass --ordered with all labels, lowest first." in capsys.readouterr().err
