@@ -27,7 +27,7 @@ class Settings:
     sampled: bool = False
     pseudo: float = 1.0
     """Errors of the judges added to the gold, half of each kind, with as many right answers, so that few gold labels
-    never prove judges perfect. Chosen on drawn panels (`benchmarks/rate.py`), no real ones."""
+    never prove judges perfect. Chosen among 0.5, 1 and 2 on drawn panels; no real crowd had a say."""
     fewest: int = 10
     """Gold labels below which judges are not corrected."""
     strata: int = 4
