@@ -28,6 +28,8 @@ _PLACES = {
     "EigenRatio": "covote.estimators.baselines",
     "GhoshSVD": "covote.estimators.baselines",
     "MinmaxEntropy": "covote.estimators.baselines",
+    "agreement": "covote.verbs.agreement",
+    "rate": "covote.verbs.rate",
     "diagnose": "covote.estimators.diagnosed",
     "plan": "covote.estimators.planned",
     "count_pairs": "covote.estimators.streams",
@@ -57,6 +59,8 @@ if TYPE_CHECKING:
     from covote.estimators.streams import count_pairs
     from covote.model import Model
     from covote.model_file import load_model, save_model
+    from covote.verbs.agreement import agreement
+    from covote.verbs.rate import rate
 
 
 def __getattr__(name: str) -> Any:

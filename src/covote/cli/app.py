@@ -14,11 +14,23 @@ import typer
 
 from covote.errors import CovoteError
 
-COMMANDS = ("aggregate", "compare", "simulate", "diagnose", "plan", "report", "count", "reproduce", "datasets")
+COMMANDS = (
+    "aggregate",
+    "compare",
+    "agreement",
+    "rate",
+    "simulate",
+    "diagnose",
+    "plan",
+    "report",
+    "count",
+    "reproduce",
+    "datasets",
+)
 """Each is a module of this package with a function `register(app)`."""
 
 _KEYWORD = re.compile(
-    r"(?<![\w./'\"-])(item|annotator|label|columns|shape|duplicates|delimiter|gold|truth|engine|seed)="
+    r"(?<![\w./'\"-])(item|annotator|label|columns|shape|duplicates|delimiter|gold|truth|engine|seed|positive|ordered)="
     r"(\"[^\"]*\"|'[^']*'|)((?:(?:, | or )\"[^\"]*\")*)"
 )
 """Options of the library that are options of commands too: name, value, and further values after commas or "or"."""
