@@ -70,6 +70,6 @@ def _shrinkage(estimator: Aggregator) -> Shrinkage | None:
     options = estimator.get_params()
     if estimator.fit_.posterior is not None:
         return SAFE
-    if "diagonal" not in options:
+    if "diagonal" not in options or options["smoothing"] is None:
         return None
     return Shrinkage(flat=float(options["smoothing"]), diagonal=float(options["diagonal"]))
