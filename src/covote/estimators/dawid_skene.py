@@ -68,7 +68,7 @@ class MultiSPAKL(CountsAggregator):
     init: Literal["multispa"] | Model = "multispa"
     """Where the fit starts: MultiSPA, or any model given."""
     smoothing: float | None = None
-    """None: annotators of few answers borrow from the crowd, in twenty sweeps. A number: the paper's criterion with
+    """None: annotators of few answers borrow from the crowd, in 22 sweeps. A number: the paper's criterion with
     that many uninformative pseudo-answers per class, until it falls no more; 0 is the criterion itself."""
     weighting: Weighting = "equal"
     """With `smoothing`: pairs count alike (the paper) or by the number of items they share."""
@@ -116,7 +116,7 @@ class DawidSkene(Aggregator):
     init: Literal["majority", "multispa", "multispa-kl"] | Model = "multispa"
     """Where EM starts: vote shares, one of the co-occurrence methods, or any model given."""
     smoothing: float | None = None
-    """None: annotators of few answers borrow from the crowd, in twenty rounds. A number: that many pseudo-answers in
+    """None: annotators of few answers borrow from the crowd, in 22 rounds. A number: that many pseudo-answers in
     every cell of every confusion matrix, until the likelihood rises no more; 0 for plain maximum likelihood."""
     diagonal: float = 3.0
     """With `smoothing`: further pseudo-answers where label and class agree: annotators are believed to be better than

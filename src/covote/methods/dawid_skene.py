@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covote.engines.base import Engine, ExpectedCounts
+from covote.methods.align import best_order
 from covote.methods.em import em
 from covote.methods.majority_vote import vote_scores
 from covote.methods.pooling import Crowd, Pooling, cautious, pulled
@@ -90,7 +91,9 @@ def pooled_dawid_skene(
     log-likelihood at every round.
     """
     runs = [_pooled_rounds(engine, start, pooling, prior, max_iter, progress) for start in starts]
-    best = max(range(len(runs)), key=lambda i: runs[i].history[-1] - i * 1e-6 * abs(runs[i].history[-1]))
+    best = max(range(len(runs)), key=lambda i: runs[i].history[-1])
+    if _same_model(runs[0].model, runs[best].model):
+        best = 0  # the same model, perhaps under other names: those of the first start stand
     run = runs[best]
     model = cautious(run.model, run.soft.confusion, float(run.soft.prior.sum()), crowd, pooling)
     if prior == "uniform":
@@ -98,6 +101,11 @@ def pooled_dawid_skene(
     status = Status.PLANNED if max_iter >= pooling.rounds else Status.LIMIT
     details = {"log_likelihood": run.history[-1], "kept": best}
     return Fit(model.scores(), model, status, run.history, details=details)
+
+
+def _same_model(one: Model, other: Model) -> bool:
+    far = np.abs(one.confusion[:, :, :, None] - other.confusion[:, :, None, :]).mean(axis=(0, 1))  # (classes, classes)
+    return bool(far[np.arange(len(far)), best_order(-far)].mean() < 0.05)
 
 
 @dataclass(frozen=True, eq=False)

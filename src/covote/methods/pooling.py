@@ -19,7 +19,7 @@ class Pooling:
 
     pull: float = 2.0
     """Pseudo-answers per class towards the mean matrix of all annotators, in every round of a fit."""
-    rounds: int = 20
+    rounds: int = 22
     """Rounds of a fit; further ones fit noise."""
     caution: float = 1.0
     """The last step adds caution * K * (K + 2) pseudo-answers per class towards the pooled co-occurrences ..."""
