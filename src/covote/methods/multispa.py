@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covote.counts import PairCounts
-from covote.methods.align import align_by_diagonal, align_by_pairs
+from covote.methods.align import align_by_diagonal, align_by_pairs, class_names
 from covote.methods.pair_sweeps import expected_pairs, pooled_sweep
 from covote.methods.pooling import Crowd, Pooling, cautious, pooled_crowd
 from covote.methods.shrinkage import Shrinkage
@@ -94,7 +94,8 @@ def chosen_start(
         notes = start.notes if nothing_found else (*start.notes, POOLED_NOTE)
         details = {**start.details, "start": "pooled"}
         return replace(start, model=pooled, scores=pooled.scores(), notes=notes, details=details)
-    return replace(start, details={**start.details, "start": "vertices"})
+    named = start.model.permuted(class_names(start.model.confusion))  # solved matrices tell more than SPA's
+    return replace(start, model=named, scores=named.scores(), details={**start.details, "start": "vertices"})
 
 
 def from_vertices(
