@@ -54,7 +54,7 @@ REFUSED = [
     (DawidSkene, "tol", -1, "a finite number from 0 on"),
     (DawidSkene, "tol", float("nan"), "a finite number from 0 on"),
     (DawidSkene, "tol", None, "a finite number from 0 on"),
-    (DawidSkene, "smoothing", -5, "a finite number from 0 on"),
+    (DawidSkene, "smoothing", -5, "a finite number from 0 on or None"),
     (DawidSkene, "diagonal", "abc", "a finite number from 0 on"),
     (DawidSkene, "max_iter", "abc", "a whole number from 0 on"),
     (DawidSkene, "max_iter", -1, "a whole number from 0 on"),

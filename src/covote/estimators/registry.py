@@ -31,7 +31,7 @@ _MAKERS: dict[str, Maker] = {
     "multispa": MultiSPA,
     "multispa-kl": MultiSPAKL,
     "multispa-ds": lambda **options: DawidSkene(**{"init": "multispa", **options}),
-    "mv-ds": lambda **options: DawidSkene(**{"init": "majority", **options}),
+    "mv-ds": lambda **options: DawidSkene(**{"init": "majority", "smoothing": 1.0, **options}),
     "spectral-ds": _later("baselines", "SpectralDS"),
     "tensor-admm": _later("baselines", "TensorADMM"),
     "kos": _later("baselines", "KOS"),
