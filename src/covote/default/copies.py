@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from covote.counts import PairCounts
 from covote.default.settings import Settings
 from covote.errors import InputError
-from covote.model import Model
 
 Floats = NDArray[np.float64]
 Groups = tuple[tuple[int, ...], ...]
@@ -37,17 +36,21 @@ def given_groups(groups: Mapping[Hashable, Hashable] | None, annotators: tuple[H
     return tuple(tuple(sorted(codes)) for codes in members.values() if len(codes) > 1)
 
 
-def found_copies(counts: PairCounts, model: Model, settings: Settings) -> Groups:
-    """Groups of annotators who almost never disagree though the model expects them to, again and again.
+def found_copies(counts: PairCounts, settings: Settings) -> Groups:
+    """Groups of annotators who almost never disagree with one another, though they do with the rest, again and again.
 
-    Agreement alone is no sign: two good annotators agree too. Of two that err independently the model knows how often
-    they disagree on the items they share; copies disagree far less often than that.
+    Agreement alone is no sign: two good annotators agree with each other, and with the other good ones. Copies share
+    their errors too, so that they disagree far less often with each other than with everybody on average.
     """
-    joint = np.einsum("pik,k,pik->p", model.confusion[counts.first], model.prior, model.confusion[counts.second])
     shared = counts.blocks.sum(axis=(1, 2))
-    expected = shared * (1 - joint)
-    seen = shared - np.einsum("pkk->p", counts.blocks)
-    same = (expected >= settings.copy_evidence) & (seen * settings.copy_evidence <= expected)
+    apart = shared - np.einsum("pkk->p", counts.blocks)
+    met, differed = np.zeros(counts.n_annotators), np.zeros(counts.n_annotators)
+    for side in (counts.first, counts.second):
+        np.add.at(met, side, shared)
+        np.add.at(differed, side, apart)
+    usual = differed / np.maximum(met, 1e-300)
+    expected = shared * np.minimum(usual[counts.first], usual[counts.second])
+    same = (expected >= settings.copy_evidence) & (apart * settings.copy_evidence <= expected)
     return _joined(counts.first[same], counts.second[same])
 
 

@@ -51,15 +51,12 @@ def fit_default(
     simple = _without_model(engine, votes)
     if simple is not None:
         return simple
-    crowd = _Crowd(engine, engine.pair_counts(), settings, progress)
-    weight = answer_weights(given, crowd.counts)
-    state, start = crowd.fitted(weight)
-    copies = found_copies(crowd.counts, state.model(engine), settings) if not given else ()
-    if copies:
-        weight = answer_weights(copies, crowd.counts)
-        state, start = crowd.fitted(weight)
+    counts = engine.pair_counts()
+    together = given or found_copies(counts, settings)
+    weight = answer_weights(together, counts)
+    state, start = _Crowd(engine, counts, settings, progress).fitted(weight)
     trust = trust_in_model(engine, state, weight, settings)
-    explanation = _explanation(engine, state, start, trust, given or copies, bool(given))
+    explanation = _explanation(engine, state, start, trust, together, bool(given))
     return Fit(
         pooled_scores(state, trust.power, weight, settings),
         state.model(engine),

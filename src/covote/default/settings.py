@@ -32,8 +32,8 @@ class Settings:
     skill_trust: float = 0.25
     """Power of the model from which on skills are trusted in full; below it votes become equal."""
     copy_evidence: float = 20.0
-    """Two annotators count as one when they disagree this many times less often than the model expects, and the model
-    expects at least this many disagreements."""
+    """Two annotators count as one when they disagree this many times less often than either does with everybody, and
+    at least this many disagreements were to be expected."""
 
 
 DEFAULT = Settings()
