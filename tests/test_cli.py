@@ -251,7 +251,7 @@ def test_import_covote_loads_nothing_heavy():
     subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "PYTHONPATH": str(ROOT / "src")})
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "polars"])
+@pytest.mark.parametrize("engine", ["disk", "duckdb"])
 def test_every_engine_writes_the_same_labels(covote, tmp_path, engine):
     code, out, err = covote("aggregate", EXAMPLE, "-o", "here", "-m", "multispa-ds")
     assert (code, err) == (0, "")

@@ -93,7 +93,8 @@ def test_wide_frames_and_repeats(spark):
 
 def test_workers_without_covote_are_one_sentence():
     def job():
-        raise RuntimeError("ModuleNotFoundError: No module named 'covote'")
+        msg = "ModuleNotFoundError: No module named 'covote'"
+        raise RuntimeError(msg)
 
     with pytest.raises(MissingExtraError, match="^covote cannot be imported on the workers of Spark. Install it there"):
         _run_job(job)
