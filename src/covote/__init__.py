@@ -28,6 +28,18 @@ _PLACES = {
     "EigenRatio": "covote.estimators.baselines",
     "GhoshSVD": "covote.estimators.baselines",
     "MinmaxEntropy": "covote.estimators.baselines",
+    "WeightedVote": "covote.estimators.field_votes",
+    "GoldMajorityVote": "covote.estimators.field_votes",
+    "Wawa": "covote.estimators.field_votes",
+    "ZeroBasedSkill": "covote.estimators.field_votes",
+    "IterativeWeightedVote": "covote.estimators.field_votes",
+    "MMSR": "covote.estimators.field_votes",
+    "OneCoinDawidSkene": "covote.estimators.field_models",
+    "GLAD": "covote.estimators.field_models",
+    "MACE": "covote.estimators.field_models",
+    "BWA": "covote.estimators.field_models",
+    "IBCC": "covote.estimators.field_models",
+    "EBCC": "covote.estimators.field_models",
     "diagnose": "covote.estimators.diagnosed",
     "plan": "covote.estimators.planned",
     "count_pairs": "covote.estimators.streams",
@@ -52,6 +64,8 @@ if TYPE_CHECKING:
     from covote.estimators.compare import compare
     from covote.estimators.dawid_skene import DawidSkene, MajorityVote, MultiSPA, MultiSPAKL
     from covote.estimators.diagnosed import diagnose
+    from covote.estimators.field_models import BWA, EBCC, GLAD, IBCC, MACE, OneCoinDawidSkene
+    from covote.estimators.field_votes import MMSR, GoldMajorityVote, IterativeWeightedVote, Wawa, WeightedVote, ZeroBasedSkill
     from covote.estimators.planned import plan
     from covote.estimators.registry import METHODS, aggregate
     from covote.estimators.streams import count_pairs

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from importlib import import_module  # the report sits above this module and is loaded when asked for
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,9 @@ class Aggregator(abc.ABC):
     """Threads of the in-memory engine; all cores when None. The answer does not depend on it."""
     intervals: bool = False
     """Bootstrap intervals of everything learnt, as `intervals_` (for methods with a model, answers in memory)."""
+
+    takes_history: ClassVar[bool] = False
+    """Whether `fit(history=...)` enters the method as counts."""
 
     method_name: str = field(default="", init=False, repr=False)
     """The name under which `METHODS` made it."""
