@@ -94,28 +94,14 @@ class _Problem:
 
     def maximise(self, x: Floats, posterior: Floats, steps: int, tol: float) -> tuple[Floats, float]:
         """Better abilities and eases, and the expected log-posterior there."""
-        from scipy.optimize import minimize
-
-        right = posterior[self.item, self.answer % len(self.log_prior)]  # Pr(the answer is right)
-
-        def objective(y: Floats) -> tuple[float, Floats]:
-            value, slope = self.value(y, right)
-            return -value, -slope
-
-        found = minimize(objective, x, method="CG", jac=True, tol=tol, options={"maxiter": steps})
-        return np.asarray(found.x), -float(found.fun)
-
-    def value(self, x: Floats, right: Floats) -> tuple[float, Floats]:
-        """Expected log-likelihood + log of the priors' densities, and its slope."""
         from covote.kernels import glad as kernel
 
-        m, slope = self.n_annotators, np.zeros_like(x)
-        value = kernel.value_pass(
-            self.offsets, self.answer, self.weight, right, x[:m], x[m:], len(self.log_prior), slope[:m], slope[m:]
+        right = posterior[self.item, self.answer % len(self.log_prior)]  # Pr(the answer is right)
+        new = x.copy()
+        value = kernel.climb(
+            self.offsets, self.answer, self.weight, right, self.mean, len(self.log_prior), steps, tol, new
         )
-        away = x - self.mean
-        value -= 0.5 * float((away**2).sum()) + 0.5 * np.log(2 * np.pi) * len(x)
-        return float(value), slope - away
+        return new, float(value) - 0.5 * np.log(2 * np.pi) * len(x)
 
 
 def _problem(engine: Engine, beliefs: Beliefs) -> _Problem:
