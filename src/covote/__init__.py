@@ -65,7 +65,14 @@ if TYPE_CHECKING:
     from covote.estimators.dawid_skene import DawidSkene, MajorityVote, MultiSPA, MultiSPAKL
     from covote.estimators.diagnosed import diagnose
     from covote.estimators.field_models import BWA, EBCC, GLAD, IBCC, MACE, OneCoinDawidSkene
-    from covote.estimators.field_votes import MMSR, GoldMajorityVote, IterativeWeightedVote, Wawa, WeightedVote, ZeroBasedSkill
+    from covote.estimators.field_votes import (
+        MMSR,
+        GoldMajorityVote,
+        IterativeWeightedVote,
+        Wawa,
+        WeightedVote,
+        ZeroBasedSkill,
+    )
     from covote.estimators.planned import plan
     from covote.estimators.registry import METHODS, aggregate
     from covote.estimators.streams import count_pairs

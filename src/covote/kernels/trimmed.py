@@ -17,9 +17,12 @@ def trimmed_sweep(starts, partner, value, other, trim, least, own):  # own: (ann
     for j in range(len(own)):
         begin, end = starts[j], starts[j + 1]
         ratio = np.empty(end - begin)
+        known = 0
         for e in range(begin, end):
-            below = other[partner[e]]
-            ratio[e - begin] = value[e] / below if below != 0.0 else np.inf
+            if other[partner[e]] != 0.0:  # a partner at chance tells nothing of anybody else
+                ratio[known] = value[e] / other[partner[e]]
+                known += 1
+        ratio = ratio[:known]
         ratio.sort()
         low, high = 0, len(ratio)
         if trim < 0:

@@ -17,9 +17,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def bwa(
-    engine: Engine, *, precision: float = 15.0, pull: float = 1.0, max_iter: int = 500, tol: float = 1e-3
-) -> Fit:
+def bwa(engine: Engine, *, precision: float = 15.0, pull: float = 1.0, max_iter: int = 500, tol: float = 1e-3) -> Fit:
     """For each class k on its own: z_i = (pull * mean z + sum_j v_j y_ij) / (pull + sum_j v_j), y_ij = 1 for k, else 0.
 
     The precision of annotator j is v_j = (a + answers) / (b + sum of (y_ij - z_i)^2), with a = `precision` and b so

@@ -42,7 +42,9 @@ class HardVotes:
         """Which class each item gets, (items, classes): 1 for the class with most weight, tied classes share it."""
         N, _, K = self.shape
         votes = np.bincount(self.item * K + self.label, weight[self.annotator], minlength=N * K).reshape(N, K)
-        best = votes >= votes.max(axis=1, keepdims=True, initial=-np.inf) - TIE * max(float(np.abs(weight).max()), 1e-300)
+        best = votes >= votes.max(axis=1, keepdims=True, initial=-np.inf) - TIE * max(
+            float(np.abs(weight).max()), 1e-300
+        )
         out: Floats = best / best.sum(axis=1, keepdims=True)
         if self.gold is not None:
             out[self.gold >= 0] = np.eye(K)[self.gold[self.gold >= 0]]
@@ -69,5 +71,3 @@ def signed_vote_scores(weight: Floats, n_classes: int) -> NDArray[np.float64]:
     eye = np.eye(n_classes)
     loud = np.abs(weight)[:, None, None]
     return np.asarray(np.where((weight < 0)[:, None, None], loud * (1 - eye), loud * eye))
-
-
