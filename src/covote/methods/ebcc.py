@@ -1,4 +1,6 @@
-"""EBCC, enhanced Bayesian classifier combination: answers in; classes made of subtypes out, so that errors may go together.
+"""EBCC, enhanced Bayesian classifier combination: answers in; classes made of subtypes out.
+
+Subtypes let annotators err together.
 
 Y. Li, B. Rubinstein, T. Cohn, "Exploiting worker correlation for label aggregation in crowdsourcing", ICML 2019: each
 class is a mixture of subtypes, annotators are independent given the subtype. Items of an odd subtype are misread by
@@ -103,7 +105,7 @@ class _Problem:
         engine, S, K = self.engine, self.beliefs.subtypes, self.n_classes
         assert isinstance(engine, HasAnnotations)
         a = engine.annotations
-        shares = np.asarray(engine.posterior(vote_scores(self.n_annotators, K)))  # type: ignore[attr-defined]
+        shares = np.asarray(engine.posterior(vote_scores(self.n_annotators, K)))
         split = rng.dirichlet(np.ones(S), (a.n_items, K)).transpose(0, 2, 1)  # (items, subtypes, classes)
         soft = (split * shares[:, None, :]).reshape(a.n_items, S * K)
         if engine.gold is not None:

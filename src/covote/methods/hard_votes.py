@@ -1,4 +1,4 @@
-"""Hard votes: weights of annotators in; each item's label by the weighted vote, and how often each annotator has it, out.
+"""Hard votes: weights of annotators in; labels by the weighted vote, and each annotator's agreement with them, out.
 
 Methods that count against a chosen label, not against probabilities, need the answers one by one: they run in memory.
 """

@@ -78,7 +78,9 @@ def _factors(
     from covote.kernels import trimmed
 
     M = len(counts.annotators)
-    matrix = _symmetric(counts, np.arange(counts.n_pairs) + 1.0, M)  # numbered, so that no agreement of 0 is lost
+    matrix = _symmetric(
+        counts, np.arange(1, counts.n_pairs + 1, dtype=np.float64), M
+    )  # numbered, so that no agreement of 0 is lost
     starts, partner = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
     ordered = value[matrix.data.astype(np.int64) - 1]
     trim = settings.trim
@@ -97,7 +99,7 @@ def _factors(
         if history[-1] < tol:
             status = Status.CONVERGED
             break
-    size = np.sqrt(np.linalg.norm(u) / max(float(np.linalg.norm(v)), 1e-300))
+    size = float(np.sqrt(float(np.linalg.norm(u)) / max(float(np.linalg.norm(v)), 1e-300)))
     return np.nan_to_num(u / max(size, 1e-300), posinf=1e6), tuple(history), status
 
 
@@ -107,7 +109,8 @@ def _moved(u: Floats, v: Floats, old_u: Floats, old_v: Floats) -> float:
     if square > 1e-6 * (u @ u) * (v @ v):
         return float(np.sqrt(square))
     du, dv = u - old_u, v - old_v  # u v' - o p' = du v' + o dv'; exact where the difference above would cancel
-    return float(np.sqrt(max((du @ du) * (v @ v) + (old_u @ old_u) * (dv @ dv) + 2 * (du @ old_u) * (v @ dv), 0.0)))
+    square = float((du @ du) * (v @ v) + (old_u @ old_u) * (dv @ dv) + 2 * (du @ old_u) * (v @ dv))
+    return float(np.sqrt(max(square, 0.0)))
 
 
 def _symmetric(counts: PairCounts, value: Floats, n: int) -> csr_array:

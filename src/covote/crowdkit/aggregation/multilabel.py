@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 
 from covote.crowdkit.aggregation.base import BaseClassificationAggregator
 from covote.crowdkit.aggregation.classification import MajorityVote
 from covote.crowdkit.aggregation.utils import clone_aggregator
-from covote.crowdkit.frames import COLUMNS, pd
+from covote.crowdkit.frames import COLUMNS
 
 
 @dataclass(eq=False)

@@ -7,10 +7,11 @@ from dataclasses import fields
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from covote.crowdkit.aggregation.base import BaseClassificationAggregator
-from covote.crowdkit.frames import COLUMNS, pd
+from covote.crowdkit.frames import COLUMNS
 
 
 def clone_aggregator(aggregator: Any) -> Any:

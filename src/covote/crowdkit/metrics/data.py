@@ -7,10 +7,11 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.stats import entropy
 
 from covote.crowdkit.aggregation.classification import MajorityVote
-from covote.crowdkit.frames import COLUMNS, pd
+from covote.crowdkit.frames import COLUMNS
 
 
 def consistency(answers: Any, workers_skills: Any = None, aggregator: Any = None, by_task: bool = False) -> Any:

@@ -1,4 +1,4 @@
-"""Dawid-Skene and its one-coin form in crowd-kit's manners: no smoothing, from vote shares, crowd-kit's stopping rule."""
+"""Dawid-Skene and its one-coin form in crowd-kit's manners: no smoothing, and its stopping rule."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from covote.crowdkit.aggregation.base import WithProbabilities
-from covote.crowdkit.frames import Coded, first_best, pd
+from covote.crowdkit.frames import Coded, first_best
 from covote.crowdkit.history import with_initial_error
 from covote.engines.base import ExpectedCounts
 from covote.engines.memory import MemoryEngine

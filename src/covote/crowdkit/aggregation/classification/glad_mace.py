@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from covote.crowdkit.aggregation.base import WithProbabilities
-from covote.crowdkit.frames import Coded, first_best, pd
+from covote.crowdkit.frames import Coded, first_best
 from covote.methods import mace as trusting
 from covote.methods.glad import Beliefs, glad
 

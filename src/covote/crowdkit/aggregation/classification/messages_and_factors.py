@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from covote.crowdkit.aggregation.base import BaseClassificationAggregator
 from covote.crowdkit.aggregation.classification.votes import MajorityVote
-from covote.crowdkit.frames import COLUMNS, Coded, pd
+from covote.crowdkit.frames import COLUMNS, Coded
 from covote.methods.mmsr import Settings, mmsr
 
 Floats = NDArray[np.float64]
@@ -103,9 +104,9 @@ class MMSR(BaseClassificationAggregator):
         """Shares of the weighted votes."""
         return self._vote(data).scores_
 
-    def fit_predict(self, data: Any) -> Any:  # type: ignore[override]
+    def fit_predict(self, data: Any, *args: Any, **options: Any) -> Any:
         """Fit, then the labels."""
-        return self.fit(data).predict(data)
+        return self.fit(data, *args, **options).predict(data)
 
     def fit_predict_score(self, data: Any) -> Any:
         """Fit, then the shares of the weighted votes."""
