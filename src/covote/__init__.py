@@ -41,6 +41,7 @@ _PLACES = {
     "IBCC": "covote.estimators.field_models",
     "EBCC": "covote.estimators.field_models",
     "diagnose": "covote.estimators.diagnosed",
+    "label_quality": "covote.estimators.quality",
     "plan": "covote.estimators.planned",
     "count_pairs": "covote.estimators.streams",
     "load_dataset": "covote.datasets",
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
         ZeroBasedSkill,
     )
     from covote.estimators.planned import plan
+    from covote.estimators.quality import label_quality
     from covote.estimators.registry import METHODS, aggregate
     from covote.estimators.streams import count_pairs
     from covote.model import Model

@@ -184,7 +184,9 @@ class UnsupervisedVotingClassifier(ClassifierMixin, _BaseComposition):  # type: 
         if issparse(X) and not self.__sklearn_tags__().input_tags.sparse:
             msg = "Sparse input is not supported by all members. Use dense data, or members that take sparse data."
             raise InputError(msg)
-        if not issparse(X) and not hasattr(X, "iloc"):
+        if issparse(X):
+            X = X.tocsr()  # other kinds have no rows to choose from
+        elif not hasattr(X, "iloc"):
             X = np.asarray(X)
             if X.ndim == 1:
                 msg = "Expected a table of two dimensions, got one. Reshape your data with X.reshape(-1, 1)."

@@ -15,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covote.annotations import Loaded
+from covote.annotations.history import History, read_history
 from covote.annotations.native import to_list
 from covote.engines.base import Engine
+from covote.engines.history import WithHistory
 from covote.engines.memory import MemoryEngine
 from covote.errors import ConvergenceWarning, InputError, NotFittedError
 from covote.estimators.checks import check_options
@@ -61,14 +63,33 @@ class Aggregator(abc.ABC):
     def _run(self, engine: Engine, progress: Progress | None) -> Fit:
         """The method itself: an engine in, a fit out."""
 
-    def fit(self, table: Any, *, gold: Any = None, progress: Progress | None = None, **reading: Any) -> Self:
-        """Learn from the answers; `gold` gives the true labels of some items, which the fit takes as certain."""
+    def fit(
+        self, table: Any, *, gold: Any = None, history: Any = None, progress: Progress | None = None, **reading: Any
+    ) -> Self:
+        """Learn from the answers; `gold` gives the true labels of some items, which the fit takes as certain.
+
+        `history` tells of answers given before, to items of known class: rows of annotator, class, label, count
+        (`covote.annotations.history`). They count as much as answers to gold items, and leave the class prior alone.
+        """
         check_options(self)
+        past = None if history is None else self._read_history(history)
         if self.engine == "frame" or (self.engine == "auto" and is_distributed(table)):
             engine = open_frame(table, gold, reading)
-            return self._learn(engine, None, progress)
-        loaded, gold_codes = read_table(table, gold, reading)
-        return self._learn(MemoryEngine(loaded.annotations, gold=gold_codes, threads=self.threads), loaded, progress)
+            return self._learn(engine, None, progress, run=self._with_past(past))
+        loaded, gold_codes = read_table(table, gold, reading, () if past is None else past.classes)
+        memory = MemoryEngine(loaded.annotations, gold=gold_codes, threads=self.threads)
+        return self._learn(memory, loaded, progress, run=self._with_past(past))
+
+    def _read_history(self, history: Any) -> History:
+        if not self.takes_history:
+            msg = f"{type(self).__name__} cannot use history. Use one of: mv-ds, multispa-ds, one-coin-ds, ibcc."
+            raise InputError(msg)
+        return read_history(history)
+
+    def _with_past(self, past: History | None) -> Callable[[Any, Progress | None], Fit] | None:
+        if past is None:
+            return None
+        return lambda engine, progress: self._run(WithHistory.of(engine, past), progress)
 
     def _learn(
         self,

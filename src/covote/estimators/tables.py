@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -18,21 +18,21 @@ from covote.labels import column_names
 Floats = NDArray[np.float64]
 
 
-def read_table(table: Any, gold: Any, reading: dict[str, Any]) -> tuple[Loaded, NDArray[np.int64] | None]:
-    """Encoded answers and the class codes of gold items; classes that only the gold names are kept."""
+def read_table(
+    table: Any, gold: Any, reading: dict[str, Any], more: Iterable[Hashable] = ()
+) -> tuple[Loaded, NDArray[np.int64] | None]:
+    """Encoded answers and the class codes of gold items; classes that only the gold or `more` names are kept."""
     if isinstance(table, Annotations):
         loaded = Loaded(table, "mapping", ("item", "annotator", "label"))
     else:
         loaded = table if isinstance(table, Loaded) else load(table, **reading)
-    if gold is None:
-        return loaded, None
-    truth = gold if isinstance(gold, Truth) else load_truth(gold)
+    truth = gold if gold is None or isinstance(gold, Truth) else load_truth(gold)
     known = list(loaded.annotations.classes)
-    unseen = [c for c in truth.labels if c not in set(known)]
+    unseen = [c for c in [*(() if truth is None else truth.labels), *more] if c not in set(known)]
     if unseen:
         wider = _with_classes(loaded.annotations, sorted_classes([*known, *unseen]))
         loaded = replace(loaded, annotations=wider)
-    return loaded, truth.codes(loaded.annotations)
+    return loaded, None if truth is None else truth.codes(loaded.annotations)
 
 
 def sorted_classes(classes: list[Any]) -> list[Any]:

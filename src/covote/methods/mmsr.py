@@ -109,8 +109,8 @@ def _moved(u: Floats, v: Floats, old_u: Floats, old_v: Floats) -> float:
     if square > 1e-6 * (u @ u) * (v @ v):
         return float(np.sqrt(square))
     du, dv = u - old_u, v - old_v  # u v' - o p' = du v' + o dv'; exact where the difference above would cancel
-    square = float((du @ du) * (v @ v) + (old_u @ old_u) * (dv @ dv) + 2 * (du @ old_u) * (v @ dv))
-    return float(np.sqrt(max(square, 0.0)))
+    small = float((du @ du) * (v @ v) + (old_u @ old_u) * (dv @ dv) + 2 * (du @ old_u) * (v @ dv))
+    return float(max(small, 0.0) ** 0.5)
 
 
 def _symmetric(counts: PairCounts, value: Floats, n: int) -> csr_array:
