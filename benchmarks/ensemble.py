@@ -29,7 +29,7 @@ RULES = ("covote hard", "covote soft", "hard voting", "soft voting", "stacking",
 
 def tables():
     """Name to (X, y)."""
-    made = dict(n_samples=900, n_features=20, random_state=7)
+    made = {"n_samples": 900, "n_features": 20, "random_state": 7}
     return {
         "iris": datasets.load_iris(return_X_y=True),
         "wine": datasets.load_wine(return_X_y=True),
@@ -48,7 +48,7 @@ def members():
     return [
         ("linear", make_pipeline(StandardScaler(), LogisticRegression(max_iter=500))),
         ("bayes", GaussianNB()),
-        ("neighbours", make_pipeline(StandardScaler(), KNeighborsClassifier())),
+        ("neighbours", make_pipeline(StandardScaler(), KNeighborsClassifier(3))),
         ("tree", DecisionTreeClassifier(random_state=0)),
         ("forest", RandomForestClassifier(30, random_state=0)),
     ]
@@ -76,12 +76,12 @@ def errors(X, y, share, seed):
 
 
 def labelled(y, share, seed):
-    """Which rows have labels: a random share, at least three of each class."""
+    """Which rows have labels: a random share, at least four of each class."""
     rank = np.random.default_rng(seed + 1).permutation(len(y))
     chosen = np.zeros(len(y), bool)
     chosen[rank[: round(share * len(y))]] = True
     for k in np.unique(y):
-        chosen[[i for i in rank if y[i] == k][:3]] = True
+        chosen[[i for i in rank if y[i] == k][:4]] = True
     return chosen
 
 
