@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
-
-pd = pytest.importorskip("pandas")
 
 from covote.crowdkit.aggregation import (
     GLAD,

@@ -6,8 +6,6 @@ import warnings
 
 import numpy as np
 import pytest
-
-pytest.importorskip("sklearn")
 from scipy.sparse import csr_matrix
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.linear_model import LogisticRegression
