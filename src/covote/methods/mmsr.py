@@ -105,7 +105,10 @@ def _factors(
 
 def _moved(u: Floats, v: Floats, old_u: Floats, old_v: Floats) -> float:
     """Frobenius norm of u v^T - old_u old_v^T, from inner products alone."""
-    square = (u @ u) * (v @ v) + (old_u @ old_u) * (old_v @ old_v) - 2 * (u @ old_u) * (v @ old_v)
+    with np.errstate(over="ignore", invalid="ignore"):
+        square = (u @ u) * (v @ v) + (old_u @ old_u) * (old_v @ old_v) - 2 * (u @ old_u) * (v @ old_v)
+    if not np.isfinite(square):  # factors that run away: no fit of these agreements
+        return float("inf")
     if square > 1e-6 * (u @ u) * (v @ v):
         return float(np.sqrt(square))
     du, dv = u - old_u, v - old_v  # u v' - o p' = du v' + o dv'; exact where the difference above would cancel
