@@ -21,6 +21,9 @@ from covote.model import Fit, Progress, Status
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+_LARGE = 1e100
+"""Factors beyond it are as good as infinite, and their squares still have a number."""
+
 _DENSE = 200
 """Up to this many nodes the signs come from a dense eigen-solver, which is exact."""
 
@@ -96,9 +99,13 @@ def _factors(
         history.append(_moved(u, v, old_u, old_v))
         if progress is not None:
             progress(turn + 1, max_iter, history[-1])
+        if not np.isfinite(history[-1]):
+            u, v = old_u, old_v
+            break
         if history[-1] < tol:
             status = Status.CONVERGED
             break
+    u, v = np.clip(u, -_LARGE, _LARGE), np.clip(v, -_LARGE, _LARGE)
     size = float(np.sqrt(float(np.linalg.norm(u)) / max(float(np.linalg.norm(v)), 1e-300)))
     return np.nan_to_num(u / max(size, 1e-300), posinf=1e6), tuple(history), status
 
