@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,19 +175,3 @@ class InMemory(Engine, Protocol):
     @property
     def loaded(self) -> Loaded:
         """The answers with the way back to tables of the user's kind."""
-
-
-@runtime_checkable
-class HasAnnotations(Protocol):
-    """What the default asks for: an engine in memory that can collapse items with the same answers."""
-
-    @property
-    def annotations(self) -> Annotations: ...
-
-    @property
-    def weight(self) -> Floats | None: ...
-
-    @property
-    def gold(self) -> NDArray[np.int64] | None: ...
-
-    def distinct(self) -> tuple[Any, NDArray[Any] | None]: ...

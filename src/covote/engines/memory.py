@@ -116,14 +116,6 @@ class MemoryEngine:
         n = np.zeros(self.n_items + 1, np.int64)
         return Chunk.of(n, np.empty(0, np.uint16), (0, len(self.classes)), gold=self.gold)
 
-    def distinct(self) -> tuple[MemoryEngine, NDArray[Any] | None]:
-        """An engine with one item for every pattern of answers, and the pattern of every item; see `HasAnnotations`."""
-        found = self._patterns
-        if found is None:
-            return self, None
-        weight = found.weight(self.weight)
-        return replace(self, annotations=found.annotations, weight=weight, gold=found.gold, collapse=False), found.index
-
     def _spread(self, values: NDArray[Any]) -> NDArray[Any]:
         """Values of the items that passes read -> values of all items."""
         return values if self._patterns is None else gathered(values, self._patterns.index)

@@ -9,15 +9,17 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from importlib import import_module  # the report sits above this module and is loaded when asked for
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from covote.annotations import Loaded
+from covote.annotations.history import History, read_history
 from covote.annotations.native import to_list
 from covote.counts import PairCounts
 from covote.engines.base import Engine
+from covote.engines.history import WithHistory
 from covote.engines.memory import MemoryEngine
 from covote.errors import ConvergenceWarning, InputError, NotFittedError
 from covote.estimators.checks import check_options
@@ -48,6 +50,9 @@ class Aggregator(abc.ABC):
     intervals: bool = False
     """Bootstrap intervals of everything learnt, as `intervals_` (for methods with a model)."""
 
+    takes_history: ClassVar[bool] = False
+    """Whether `fit(history=...)` enters the method as counts."""
+
     method_name: str = field(default="", init=False, repr=False)
     """The name under which `METHODS` made it."""
 
@@ -55,17 +60,41 @@ class Aggregator(abc.ABC):
     def _run(self, engine: Engine, progress: Progress | None) -> Fit:
         """The method itself: an engine in, a fit out."""
 
-    def fit(self, table: Any, *, gold: Any = None, progress: Progress | None = None, **reading: Any) -> Self:
-        """Learn from the answers; `gold` gives the true labels of some items, which the fit takes as certain."""
+    def fit(
+        self, table: Any, *, gold: Any = None, history: Any = None, progress: Progress | None = None, **reading: Any
+    ) -> Self:
+        """Learn from the answers; `gold` gives the true labels of some items, which the fit takes as certain.
+
+        `history` tells of answers given before, to items of known class: rows of annotator, class, label, count
+        (`covote.annotations.history`). They count as much as answers to gold items, and leave the class prior alone.
+        """
         check_options(self)
+        past = None if history is None else self._read_history(history)
         engine = open_engine(
-            table, gold, reading, place=self.engine, threads=self.threads, memory_limit=self.memory_limit
+            table,
+            gold,
+            reading,
+            place=self.engine,
+            threads=self.threads,
+            memory_limit=self.memory_limit,
+            classes=() if past is None else past.classes,
         )
-        return self._learn(engine, progress)
+        return self._learn(engine, progress, run=self._with_past(past))
 
     def fit_engine(self, engine: Engine, *, progress: Progress | None = None) -> Self:
         """Learn from answers that an engine holds already."""
         return self._learn(engine, progress)
+
+    def _read_history(self, history: Any) -> History:
+        if not self.takes_history:
+            msg = f"{type(self).__name__} cannot use history. Use one of: mv-ds, multispa-ds, one-coin-ds, ibcc."
+            raise InputError(msg)
+        return read_history(history)
+
+    def _with_past(self, past: History | None) -> Callable[[Any, Progress | None], Fit] | None:
+        if past is None:
+            return None
+        return lambda engine, progress: self._run(cast(Engine, WithHistory.of(engine, past)), progress)
 
     def _learn(
         self,

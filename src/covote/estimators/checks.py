@@ -24,6 +24,12 @@ _LEAST: dict[str, float] = {
     "smoothing": 0,
     "diagonal": 0,
     "floor": 0,
+    "right": 0,
+    "wrong": 0,
+    "precision": 0,
+    "pull": 0,
+    "subtypes": 1,
+    "halve_every": 1,
 }
 """Smallest value of an option, by its name or by class and name."""
 

@@ -113,6 +113,8 @@ class DawidSkene(Aggregator):
     `multispa-ds` and `mv-ds` are settings of it.
     """
 
+    takes_history = True
+
     init: Literal["majority", "multispa", "multispa-kl"] | Model = "multispa"
     """Where EM starts: vote shares, one of the co-occurrence methods, or any model given."""
     smoothing: float | None = None

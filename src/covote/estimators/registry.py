@@ -38,6 +38,18 @@ _MAKERS: dict[str, Maker] = {
     "eigen-ratio": _later("baselines", "EigenRatio"),
     "ghosh-svd": _later("baselines", "GhoshSVD"),
     "minmax-entropy": _later("baselines", "MinmaxEntropy"),
+    "weighted-vote": _later("field_votes", "WeightedVote"),
+    "gold-majority-vote": _later("field_votes", "GoldMajorityVote"),
+    "wawa": _later("field_votes", "Wawa"),
+    "zero-based-skill": _later("field_votes", "ZeroBasedSkill"),
+    "iwmv": _later("field_votes", "IterativeWeightedVote"),
+    "mmsr": _later("field_votes", "MMSR"),
+    "one-coin-ds": _later("field_models", "OneCoinDawidSkene"),
+    "glad": _later("field_models", "GLAD"),
+    "mace": _later("field_models", "MACE"),
+    "bwa": _later("field_models", "BWA"),
+    "ibcc": _later("field_models", "IBCC"),
+    "ebcc": _later("field_models", "EBCC"),
 }
 
 DEFAULT = "auto"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,8 +32,12 @@ def open_engine(
     place: str = "auto",
     threads: int | None = None,
     memory_limit: str | None = None,
+    classes: Iterable[Hashable] = (),
 ) -> Engine:
-    """The engine over a table, wherever its answers are best held; `place` is "auto", "memory" or "disk"."""
+    """The engine over a table, wherever its answers are best held; `place` is "auto", "memory" or "disk".
+
+    `classes` are kept among those of a table in memory, whether or not an answer names them.
+    """
     kind = type(table).__module__.split(".")[0]
     if place == "disk" or (kind in ("pyspark", "dask", "dask_expr") and place == "auto") or _is_large(table, place):
         options = Reading.of(reading)
@@ -50,7 +54,7 @@ def open_engine(
 
         limit = None if memory_limit is None else size_in_bytes(memory_limit)
         return open_disk(table, options, truth, limit=limit, threads=threads)
-    loaded, codes = read_table(table, gold, reading)
+    loaded, codes = read_table(table, gold, reading, classes)
     return MemoryEngine(loaded.annotations, gold=codes, threads=threads, source=loaded)
 
 
@@ -66,21 +70,21 @@ _BYTES_IN_MEMORY = 6
 """A byte of a Parquet file takes about this many in memory while it is encoded."""
 
 
-def read_table(table: Any, gold: Any, reading: dict[str, Any]) -> tuple[Loaded, NDArray[np.int64] | None]:
-    """Encoded answers and the class codes of gold items; classes that only the gold names are kept."""
+def read_table(
+    table: Any, gold: Any, reading: dict[str, Any], more: Iterable[Hashable] = ()
+) -> tuple[Loaded, NDArray[np.int64] | None]:
+    """Encoded answers and the class codes of gold items; classes that only the gold or `more` names are kept."""
     if isinstance(table, Annotations):
         loaded = Loaded(table, "mapping", ("item", "annotator", "label"))
     else:
         loaded = table if isinstance(table, Loaded) else read(table, Reading.of(reading))
-    if gold is None:
-        return loaded, None
-    truth = gold if isinstance(gold, Truth) else load_truth(gold)
+    truth = gold if gold is None or isinstance(gold, Truth) else load_truth(gold)
     known = list(loaded.annotations.classes)
-    unseen = [c for c in truth.labels if c not in set(known)]
+    unseen = [c for c in [*(() if truth is None else truth.labels), *more] if c not in set(known)]
     if unseen:
         wider = _with_classes(loaded.annotations, sorted_classes([*known, *unseen]))
         loaded = replace(loaded, annotations=wider)
-    return loaded, truth.codes(loaded.annotations)
+    return loaded, None if truth is None else truth.codes(loaded.annotations)
 
 
 def sorted_classes(classes: list[Any]) -> list[Any]:
