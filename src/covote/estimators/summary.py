@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -116,10 +116,11 @@ def annotator_facts(estimator: Aggregator) -> tuple[AnnotatorFacts, ...]:
 
 
 def model_of(estimator: Aggregator) -> Model:
-    """The fitted model; for a method without one, the model that its labels imply."""
+    """The fitted model with what it labels with; for a method without one, the model that its labels imply."""
     if estimator.fit_.model is not None:
-        return estimator.fit_.model
+        return replace(estimator.fit_.model, labelling=estimator.fit_.scores)
     engine = estimator.engine_
     soft = engine.expected_counts(estimator.fit_.scores)
     pseudo = Shrinkage(flat=1.0, diagonal=3.0).counts(soft.confusion.sum(axis=2))
-    return Model(normalised(soft.prior), columns(soft.confusion + pseudo), engine.classes, engine.annotators)
+    prior, confusion = normalised(soft.prior), columns(soft.confusion + pseudo)
+    return Model(prior, confusion, engine.classes, engine.annotators, estimator.fit_.scores)
