@@ -94,7 +94,7 @@ def test_a_fit_that_averages_models_is_reported_by_its_own_labels():
     fit = make("auto").fit(drawn.annotations)
     facts = collect(fit, extras=Extras(truth=drawn.truth))
     assert facts.outcome.expected_error.value == pytest.approx(1 - fit.confidence_.mean())
-    assert facts.convergence.explanation == tuple(fit.choice_.explain())
+    assert facts.convergence.explanation == tuple(fit.explanation_.explain())
     shares = dict(zip(fit.classes_, fit.posterior_.mean(axis=0), strict=True))
     assert {c.label: c.share.value for c in facts.classes} == pytest.approx(shares)
     assert all(c.share.low < c.share.value < c.share.high for c in facts.classes)

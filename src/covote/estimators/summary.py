@@ -32,7 +32,7 @@ class AnnotatorFacts:
 
     annotator: Hashable
     answers: int
-    accuracy: float  # expected share of its answers that are right
+    accuracy: float  # how often it is right, classes coming up as often as the model says
     bits: float  # what one answer tells about the class
     worst_class: Hashable | None  # the class it gets wrong most often ...
     worst_label: Hashable | None  # ... and what it says instead
@@ -99,9 +99,7 @@ def _unanswered(engine: Engine) -> tuple[str, ...]:
 def annotator_facts(estimator: Aggregator) -> tuple[AnnotatorFacts, ...]:
     """Facts of every annotator, from the fitted model or, for methods without one, from its soft counts."""
     model = model_of(estimator)
-    soft = estimator.engine_.expected_counts(estimator.fit_.scores).confusion  # (annotators, labels, classes)
-    answers = soft.sum(axis=(1, 2))
-    accuracy = np.einsum("mkk->m", soft) / np.maximum(answers, 1e-300)
+    answers, accuracy = estimator._answers.label_counts().sum(axis=1), model.accuracy
     wrong = model.confusion * model.prior * (1 - np.eye(model.n_classes))  # (annotators, labels, classes)
     flat = wrong.reshape(len(wrong), -1)
     worst = flat.argmax(axis=1) if flat.shape[1] else np.zeros(len(wrong), int)
