@@ -29,7 +29,8 @@ DOCS = Path(__file__).parent.parent / "docs"
 AUTO, VOTES = "auto", "majority-vote"
 RIVALS = (VOTES, "mv-ds", "multispa-ds")
 METHODS = (AUTO, *RIVALS)
-GRID = tuple(itertools.product((0.6, 0.8, 1.0, 1.2, 1.5, 2.0), (0.1, 0.2, 0.3, 0.4, 0.5)))  # vote_weight, floor
+GRID = tuple(itertools.product((0.8, 1.0, 1.2, 1.5, 2.0, 2.5, 3.0), (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)))
+"""Values of `vote_weight` and `floor` that are compared."""
 
 
 @dataclass(frozen=True)
@@ -92,13 +93,17 @@ def crowds(names=None):
 
 def losses(fits):
     """Log-loss of the default on every crowd at every point of the grid."""
-    return {name: np.array([log_loss(one.posterior(*point), one.truth) for point in GRID]) for name, one in fits.items()}
+    return {
+        name: np.array([log_loss(one.posterior(*point), one.truth) for point in GRID]) for name, one in fits.items()
+    }
 
 
 def learnt(loss, without=None):
     """The point of the grid with the least log-loss, families weighing alike; one family can be left out."""
     families = {f: names for f, names in by_family(loss).items() if f != without}
-    return GRID[int(np.argmin(np.mean([np.mean([loss[n] for n in names], axis=0) for names in families.values()], axis=0)))]
+    return GRID[
+        int(np.argmin(np.mean([np.mean([loss[n] for n in names], axis=0) for names in families.values()], axis=0)))
+    ]
 
 
 def scored(data, fits, loss):
@@ -174,7 +179,11 @@ def verdict(results, names, chosen):
 def tables(results, chosen):
     names = [n for m, n in results if m == AUTO]
     several = [n for n in names if family(n) != RULES]
-    parts = [f"### {len(several)} real crowds, families left out", summary(results, several), verdict(results, several, chosen)]
+    parts = [
+        f"### {len(several)} real crowds, families left out",
+        summary(results, several),
+        verdict(results, several, chosen),
+    ]
     rules = [n for n in names if family(n) == RULES]
     if rules:
         parts += [f"### {len(rules)} crowds of labelling functions, left out together", summary(results, rules)]
@@ -193,12 +202,16 @@ def main():
     parser = argparse.ArgumentParser(prog="python -m benchmarks.accuracy", description=__doc__)
     parser.add_argument("--sets", nargs="*", help="data sets; all that the data folders hold by default")
     parser.add_argument("--learn", action="store_true", help="print the numbers learnt on all crowds, and stop")
-    parser.add_argument("--write", action="store_true", help="write docs/default.md and docs/how-to-choose.md (minutes)")
+    parser.add_argument(
+        "--write", action="store_true", help="write docs/default.md and docs/how-to-choose.md (minutes)"
+    )
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")
     if chosen.learn:
         weight, floor = learnt(losses({name: fitted(one) for name, one in crowds(chosen.sets).items()}))
-        print(f"Learnt on all crowds: vote_weight {weight}, floor {floor}. In the settings: {DEFAULT.vote_weight}, {DEFAULT.floor}.")
+        print(
+            f"Learnt on all crowds: vote_weight {weight}, floor {floor}. In the settings: {DEFAULT.vote_weight}, {DEFAULT.floor}."
+        )
         return
     data, results, left_out, _ = measure(chosen.sets)
     parts = tables(results, left_out)
