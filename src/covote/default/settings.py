@@ -18,9 +18,9 @@ class Settings:
     """Share of hard items where EM starts; it is estimated from there."""
     diagonal: float = 1.0
     """Pseudo-answers on the diagonal of the pooled matrix: one, so that a class without answers keeps its name."""
-    doubt: float = 1.5
-    """Standard errors by which held-out answers must speak against the model before votes get a say. Drawn crowds of
-    independent annotators are then announced honestly."""
+    doubt: float = 1.0
+    """Standard errors by which held-out answers must speak against the model before votes get a say: the usual rule
+    of one standard error."""
     vote_weight: float = 1.2
     """Weight of the votes where the model has none. Learnt: `python -m benchmarks.accuracy --learn`."""
     floor: float = 0.3
