@@ -21,9 +21,9 @@ class Settings:
     doubt: float = 1.0
     """Standard errors by which held-out answers must speak against the model before votes get a say: the usual rule
     of one standard error."""
-    vote_weight: float = 1.2
+    vote_weight: float = 2.0
     """Weight of the votes where the model has none. Learnt: `python -m benchmarks.accuracy --learn`."""
-    floor: float = 0.3
+    floor: float = 0.6
     """Mass spread over all classes before logs are taken, where the model has no weight. Learnt with `vote_weight`."""
     least_floor: float = 0.01
     """The same where the model has all the weight: no label is surer than about 99 %."""
