@@ -20,10 +20,9 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from covote.annotations import Annotations, Vocabulary
+from covote.default.fit_default import fit_default
 from covote.engines.memory import MemoryEngine
 from covote.methods.align import best_order
-from covote.methods.dawid_skene import dawid_skene
-from covote.methods.multispa import multispa
 from covote.model import Model
 from covote.planning import Request, plan_answers
 from covote.simulate import paper_model
@@ -76,8 +75,7 @@ def annotations_of(asked: np.ndarray, answers: np.ndarray, n_classes: int) -> An
 
 def error_of(annotations: Annotations, truth: np.ndarray) -> float:
     engine = MemoryEngine(annotations)
-    model = dawid_skene(engine, multispa(engine.pair_counts()).model, tol=1e-6).model
-    label, K = engine.posterior(model.scores()).argmax(axis=1), annotations.n_classes
+    label, K = engine.posterior(fit_default(engine).scores).argmax(axis=1), annotations.n_classes
     table = np.bincount(truth * K + label, minlength=K * K).reshape(K, K).astype(float)
     return float(1 - table[np.arange(K), best_order(table)].sum() / len(truth))
 

@@ -159,7 +159,7 @@ def test_copies_count_as_one_and_are_named():
 
 
 def test_groups_share_one_vote():
-    engine, truth = copied(1)
+    engine, _ = copied(1)
     given = fit_default(engine, groups=dict.fromkeys(range(6), "one vendor"))
     found = fit_default(engine)
     assert np.allclose(engine.posterior(given.scores), engine.posterior(found.scores))

@@ -36,7 +36,7 @@ def register(app: typer.Typer) -> None:
 
 def diagnose(
     files: Files = None,
-    method: o.Method = "multispa-ds",
+    method: o.Method = "auto",
     truth: TruthFile = None,
     intervals: WithIntervals = False,
     replicates: Replicates = 200,

@@ -34,7 +34,7 @@ def plan(
     """Which items to give to which annotators next, `budget` answers in all.
 
     `table` is any table of answers or a fitted estimator; None starts from nothing with `items` and `annotators`. `fit`
-    is what is believed of the annotators (by default the plan fits MultiSPA and EM). `annotators` limits who may be
+    is what is believed of the annotators (by default the plan fits the default method). `annotators` limits who may be
     asked and may name new ones; `items` adds items without answers. `capacity` is the most answers each annotator may
     give, for all or by name; pairs (item, annotator) of `exclude` are never asked and those of `in_progress` are being
     answered, None in a pair meaning any. Every pair worth it is brought to `overlap` shared items, by at most

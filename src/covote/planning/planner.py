@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covote.annotations import Annotations
+from covote.default.fit_default import fit_default
 from covote.engines.memory import MemoryEngine
 from covote.errors import InputError
-from covote.methods.dawid_skene import dawid_skene
-from covote.methods.multispa import multispa
 from covote.model import Model, columns
 from covote.planning.connect import connect
 from covote.planning.desk import Desk
@@ -60,10 +59,7 @@ def plan_answers(
 
 
 def _fitted(annotations: Annotations) -> Model:
-    engine = MemoryEngine(annotations)
-    start = multispa(engine.pair_counts()).model
-    assert start is not None
-    found = dawid_skene(engine, start, tol=1e-6).model
+    found = fit_default(MemoryEngine(annotations)).model
     assert found is not None
     return found
 
