@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,17 @@ from covote.annotations.arrays import encode_matrix, encode_triples
 from covote.annotations.columns import Long, Wide, check_choice, choose
 from covote.annotations.distinct_rows import DistinctRows
 from covote.annotations.encode import Coded
+from covote.annotations.exports import as_arrow, open_answers
 from covote.annotations.native import IntArray, take, to_list
 from covote.annotations.repeats import POLICIES, annotations_from
 from covote.annotations.tables import make_table
 from covote.annotations.value import NO_CODE, Annotations, Vocabulary
 from covote.annotations.wide import annotations_from_wide, check_cells
 from covote.errors import InputError
+from covote.importers.value import Answers
+
+LOG = logging.getLogger("covote.reading")
+"""Tells which columns were recognised, or what was read of an export; the command line shows it."""
 
 PLAIN_NAMES = ("item", "annotator", "label")
 
@@ -33,6 +39,8 @@ class Loaded:
     names: tuple[str, str, str]  # the user's names for item, annotator and label
     labels: Any = field(default=None, repr=False)  # distinct labels in the user's own kind of column, any order
     origin: Any = field(default=None, repr=False)  # the user's DuckDB relation
+    account: str = ""  # one line: which columns were recognised and why, or what an export held and what was left out
+    gold: Mapping[Hashable, Hashable] = field(default_factory=dict, repr=False)  # true labels that the file itself holds
 
     def item_table(self, columns: Mapping[str, Any]) -> Any:
         """A table of the user's kind with a row an item, in the order of the codes: its id and the columns given.
@@ -66,6 +74,11 @@ def load(
     duplicates: str = "error",
     delimiter: str | None = None,
     classes: Iterable[Hashable] | None = None,
+    question: str | None = None,
+    annotators: Sequence[str] | str | None = None,
+    where: Sequence[str] | str | None = None,
+    gold_column: str | None = None,
+    multiple: bool = False,
 ) -> Loaded:
     """Read, check and encode a table of answers.
 
@@ -78,6 +91,11 @@ def load(
     item, annotator and label. `shape` is "long" (a row an answer), "wide" (a row an item, a column an annotator) or
     "auto": long when the three columns are found; wide when neither an annotator nor a label column is found, the
     cells hold at most 100 distinct labels and at least half of these come in more than one column; else an error.
+
+    Files that a labelling or evaluation tool wrote are recognised by their content (`covote formats` lists them);
+    `question` chooses one of several questions. `annotators` names the columns of a wide file (names, globs), `where`
+    keeps rows (NAME=VALUE, NAME!=VALUE), `item` may name several columns ("a,b"), columns may be paths in nested JSON
+    ("votes.worker"), `gold_column` holds true labels, and with `multiple` an answer may be a list of labels.
 
     An answer that is null, NaN or empty is no answer. Repeats of an (item, annotator) pair that agree collapse; for
     those that conflict `duplicates` is "error", "first", "last" or "majority". Items and annotators are
@@ -93,9 +111,18 @@ def load(
     reader = _Reader(roles, shape, duplicates, None if classes is None else list(classes))
     if isinstance(table, np.ndarray):
         return reader.array(table)
+    said = {"question": question, "annotators": annotators, "where": where, "gold_column": gold_column}
     if is_paths(table):
-        return reader.files(table, columns, delimiter)
-    table = frames.unwrapped(table)
+        plain = columns is not None or delimiter is not None or shape != "auto"
+        found = None if plain and not any(said.values()) else open_answers(table, roles, {**said, "multiple": multiple})
+        return reader.files(table, columns, delimiter) if found is None else reader.answers(found)
+    if multiple or any(said.values()):
+        name = next((name for name, value in said.items() if value), "multiple")
+        msg = f"{name}= is for files. Pass a path, or choose the rows and columns of the table yourself."
+        raise InputError(msg)
+    if isinstance(table, Answers):
+        return reader.answers(table)
+    table = frames.unwrapped(as_arrow(table))
     kind = None if isinstance(table, (list, tuple)) else frames.kind_of(table)
     if kind is not None:
         return reader.relation(table) if kind == "duckdb" else reader.frame(table, kind)
@@ -137,6 +164,12 @@ class _Reader:
             raise InputError(msg)
         return self._long(encode_triples(triples), "mapping", PLAIN_NAMES)
 
+    def answers(self, answers: Answers) -> Loaded:
+        loaded = self._long(encode_triples(answers), "file", PLAIN_NAMES)
+        line = answers.account.sentence()
+        LOG.info(line)
+        return replace(loaded, account=line, gold=answers.gold)
+
     def frame(self, table: Any, kind: str) -> Loaded:
         table, library = frames.collect(table, kind)
         chosen = self.choose(frames.names_of(table, library))
@@ -159,8 +192,6 @@ class _Reader:
         return read_files(paths, self._source, columns=columns, delimiter=delimiter, given=given)
 
     def relation(self, relation: Any) -> Loaded:
-        from dataclasses import replace
-
         from covote.annotations.source import read_relation
 
         return replace(read_relation(relation, self._source), kind="duckdb", origin=relation)
