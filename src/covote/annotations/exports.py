@@ -57,7 +57,7 @@ def as_arrow(table: Any) -> Any:
     if hasattr(table, "keys"):  # a DatasetDict
         splits = list(table.keys())
         if len(splits) != 1:
-            msg = f"The dataset has the splits {', '.join(map(str, splits))}. Pass one of them, such as dataset['{splits[0]}']."
+            msg = f"The dataset has the splits {', '.join(map(str, splits))}. Pass one of them: dataset['{splits[0]}']."
             raise InputError(msg)
         table = table[splits[0]]
     return named_classes(table.with_format("arrow")[:])
@@ -72,17 +72,19 @@ def _needs_shaping(options: Options) -> bool:
 
 def _is_nested(name: str, options: Options) -> bool:
     """Whether the file is an object keyed by id, or a named column is a path, a list or a record."""
-    from covote.annotations.shaped import table_records, value_at
+    from covote.annotations.shaped import is_keyed, table_records, value_at
     from covote.importers.peek import peek
 
     look = peek(name)
     if look.kind == "object":
-        return any(isinstance(value, (dict, list)) for value in look.document.values())
+        return is_keyed(look.document)
     if look.kind not in ("array", "lines", "table") or not options.names_columns:
         return False
     first = next(table_records(look), {})
     named = [*(options.item or ()), options.annotator, options.label]
-    values = [value_at(first, path) for path in named if path is not None and (path in first or "." in path or "[" in path)]
+    values = [
+        value_at(first, path) for path in named if path is not None and (path in first or "." in path or "[" in path)
+    ]
     if any(isinstance(value, (list, dict)) for value in values):
         return True
     if any(path is not None and path not in first and value_at(first, path) is not None for path in named):
@@ -107,4 +109,3 @@ def _texts(value: Any) -> tuple[str, ...]:
 
 def _text(value: Any) -> str | None:
     return None if value is None else str(value)
-

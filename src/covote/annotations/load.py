@@ -16,6 +16,7 @@ from covote.annotations.columns import Long, Wide, check_choice, choose
 from covote.annotations.distinct_rows import DistinctRows
 from covote.annotations.encode import Coded
 from covote.annotations.exports import as_arrow, open_answers
+from covote.annotations.guesses import account_of, check_long, check_names, check_pairs
 from covote.annotations.native import IntArray, take, to_list
 from covote.annotations.repeats import POLICIES, annotations_from
 from covote.annotations.tables import make_table
@@ -40,7 +41,9 @@ class Loaded:
     labels: Any = field(default=None, repr=False)  # distinct labels in the user's own kind of column, any order
     origin: Any = field(default=None, repr=False)  # the user's DuckDB relation
     account: str = ""  # one line: which columns were recognised and why, or what an export held and what was left out
-    gold: Mapping[Hashable, Hashable] = field(default_factory=dict, repr=False)  # true labels that the file itself holds
+    gold: Mapping[Hashable, Hashable] = field(
+        default_factory=dict, repr=False
+    )  # true labels that the file itself holds
 
     def item_table(self, columns: Mapping[str, Any]) -> Any:
         """A table of the user's kind with a row an item, in the order of the codes: its id and the columns given.
@@ -177,13 +180,13 @@ class _Reader:
         if isinstance(chosen, Long):
             names = (chosen.item, chosen.annotator, chosen.label)
             coded = [frames.encode_column(table[n], library, r) for n, r in zip(names, PLAIN_NAMES, strict=True)]
-            return self._long((coded[0], coded[1], coded[2]), out, chosen.names)
+            return self._guessed((coded[0], coded[1], coded[2]), out, chosen, frames.names_of(table, library))
         cells = [frames.encode_column(table[name], library, "label") for name in chosen.annotators]
         if not chosen.sure:
             check_cells([to_list(column.values) for column in cells], chosen.annotators)
         items = frames.encode_items(table, chosen.item, library)
         names = ("item" if chosen.item is None else str(chosen.item), "annotator", "label")
-        return self._wide(items, cells, list(chosen.annotators), out, names)
+        return self._guessed_wide(items, cells, out, names, chosen, frames.names_of(table, library))
 
     def files(self, paths: Any, columns: Sequence[str] | str | None, delimiter: str | None) -> Loaded:
         from covote.annotations.source import read_files
@@ -203,13 +206,38 @@ class _Reader:
         chosen = self.choose(source.names)
         if isinstance(chosen, Long):
             coded = encode_long(source, chosen, in_order=self.duplicates != "error")
-            return self._long(coded, "file", chosen.names)
+            return self._guessed(coded, "file", chosen, source.names)
         items, cells = encode_wide(source, chosen)
         names = ("item" if chosen.item is None else str(chosen.item), "annotator", "label")
-        return self._wide(items, cells, list(chosen.annotators), "file", names)
+        return self._guessed_wide(items, cells, "file", names, chosen, source.names)
 
     def choose(self, names: Sequence[Hashable]) -> Long | Wide:
         return choose(names, shape=self.shape, **self.roles)
+
+    def _guessed(self, coded: tuple[Coded, Coded, Coded], kind: str, chosen: Long, names: Sequence[Hashable]) -> Loaded:
+        check_long(coded, chosen, names, self.roles)
+        return self._told(self._long(coded, kind, chosen.names), chosen, names)
+
+    def _guessed_wide(
+        self,
+        items: Coded,
+        cells: Sequence[Coded] | DistinctRows,
+        kind: str,
+        roles: tuple[str, str, str],
+        chosen: Wide,
+        names: Sequence[Hashable],
+    ) -> Loaded:
+        if not chosen.sure:
+            check_names(chosen)
+            if isinstance(cells, Sequence) or len(cells.index) == len(cells.cells[0].codes):  # all rows are distinct
+                check_pairs(cells if isinstance(cells, Sequence) else cells.cells, chosen)
+        return self._told(self._wide(items, cells, list(chosen.annotators), kind, roles), chosen, names)
+
+    def _told(self, loaded: Loaded, chosen: Long | Wide, names: Sequence[Hashable]) -> Loaded:
+        line = account_of(chosen, names, self.roles)
+        if line:
+            LOG.info(line)
+        return replace(loaded, account=line)
 
     def _long(self, coded: tuple[Coded, Coded, Coded], kind: str, names: tuple[str, str, str]) -> Loaded:
         item, annotator, label = coded

@@ -55,14 +55,23 @@ def table_records(look: Peek) -> Iterator[dict[str, Any]]:
         yield from records_of(look)
         return
     values = list(look.document.values())
-    if len(values) == 1 and isinstance(values[0], list) and all(isinstance(value, dict) for value in values[0]):
+    if not is_keyed(look.document):
+        yield from records_of(look)
+    elif len(values) == 1 and isinstance(values[0], list):
         yield from values[0]  # {"data": [records]}
-    elif values and all(isinstance(value, dict) for value in values):
-        yield from ({KEY: key, **value} for key, value in look.document.items())
-    elif values and all(isinstance(v, list) and all(isinstance(r, dict) for r in v) for v in values):
-        yield from ({KEY: key, **record} for key, found in look.document.items() for record in found)
     else:
-        yield look.document
+        for key, value in look.document.items():
+            yield from ({KEY: key, **record} for record in (value if isinstance(value, list) else [value]))
+
+
+def is_keyed(document: dict[str, Any]) -> bool:
+    """Whether a JSON object holds records by id, lists of records by id, or one list of records.
+
+    >>> is_keyed({"x": {"ann": 1}, "y": {"ann": 2}}), is_keyed({"item": "x", "votes": {"ann": 1}})
+    (True, False)
+    """
+    lists = [value if isinstance(value, list) else [value] for value in document.values()]
+    return bool(lists) and all(found and all(isinstance(r, dict) for r in found) for found in lists)
 
 
 def value_at(record: Any, path: str) -> Any:
@@ -174,11 +183,13 @@ class _Long:
         if isinstance(who, (list, tuple)):
             if not isinstance(label, (list, tuple)) or len(label) != len(who):
                 size = len(label) if isinstance(label, (list, tuple)) else 1
-                msg = f"Columns '{self.annotator}' and '{self.label}' hold lists of {len(who)} and {size}. Lists must match."
+                msg = (
+                    f"'{self.annotator}' and '{self.label}' hold lists of {len(who)} and {size}. The lists must match."
+                )
                 raise InputError(msg)
             yield from zip(who, label, strict=True)
         elif is_missing(who) and not is_missing(label):
-            msg = f"A row has a label in '{self.label}' but nothing in '{self.annotator}'. Give every label its annotator."
+            msg = f"A row has a label in '{self.label}' but nothing in '{self.annotator}'. Give labels their annotator."
             raise InputError(msg)
         else:
             yield who, list(label) if isinstance(label, tuple) else label
@@ -194,7 +205,7 @@ def _plan(options: Options, names: Sequence[str], *, keyed: bool) -> _Wide | _Lo
     label = options.label or options.question
     if options.annotators is not None:
         if options.annotator is not None or label is not None:
-            msg = "annotators= names columns of a wide table, which has no annotator and label columns. Pass one of the two."
+            msg = "annotators= names columns of a wide table, which has no annotator= and label=. Pass one of the two."
             raise InputError(msg)
         others = {*item, options.gold_column, *(text.partition("=")[0].rstrip("!") for text in options.where)} - {None}
         return _Wide(item, options.annotators, frozenset(map(str, others)))
@@ -202,7 +213,8 @@ def _plan(options: Options, names: Sequence[str], *, keyed: bool) -> _Wide | _Lo
     for role, value in (("annotator", options.annotator), ("label", label)):
         column = value or find(names, role, {**given, "label": label})  # type: ignore[dict-item]
         if column is None:
-            msg = f"No {role} column recognised. Columns are: {', '.join(names[:20])}. Pass {role}=, or annotators= for a wide table."
+            listed = ", ".join(names[:20])
+            msg = f"No {role} column recognised. Columns are: {listed}. Pass {role}=, or annotators= for a wide table."
             raise ColumnError(msg)
         found[role] = str(column)
     if not item:
@@ -241,7 +253,9 @@ def _value(record: Mapping[str, Any], path: str, keys: Mapping[str, None], role:
 def _scalar(record: Mapping[str, Any], path: str, keys: Mapping[str, None], role: str = "item") -> Any:
     value = _value(record, path, keys, role)
     if isinstance(value, (list, dict)):
-        msg = f"Column '{path}' holds lists or records, and cannot be {role}=. Name a path inside it, such as {path}.id."
+        msg = (
+            f"Column '{path}' holds lists or records, and cannot be {role}=. Name a path inside it, such as {path}.id."
+        )
         raise InputError(msg)
     if role == "item" and is_missing(value):
         msg = f"A row has nothing in '{path}'. Give every row its item, or leave such rows out with where=."

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from covote.cli import options as o
+from covote.cli import reading_options as r
 from covote.cli.report import Figures, ReportFile, TruthFile, check_figures, check_place, default_title
 from covote.errors import InputError
 
@@ -27,12 +28,20 @@ EngineName = Annotated[
 MemoryLimit = Annotated[str | None, typer.Option(help="Memory for DuckDB, e.g. 4GB; beyond it, it spills to disk.")]
 CountsFile = Annotated[str | None, typer.Option("--counts", help="Learn from this file of `covote count` instead.")]
 
+UseGold = Annotated[bool, typer.Option("--use-gold", help="Fit with the true labels that the export itself holds.")]
+Join = Annotated[str | None, typer.Option(help="Also write this table of items with the labels beside it.")]
+Write = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Also write the labels as label-studio (predictions), argilla (suggestions) or dataset (Hugging Face)."
+    ),
+]
 Explain = Annotated[bool, typer.Option("--explain", help="With --method auto: tell in full what was chosen and why.")]
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("aggregate")(aggregate)
+    app.command("aggregate")(r.with_export_options(aggregate))
 
 
 def aggregate(
@@ -58,13 +67,18 @@ def aggregate(
     memory_limit: MemoryLimit = None,
     counts: CountsFile = None,
     explain: Explain = False,
+    use_gold: UseGold = False,
+    join: Join = None,
+    write: Write = None,
     json_: o.Json = False,
+    export: r.Export = {},  # noqa: B006
 ) -> None:
     """Turn the answers of many annotators into one label an item, with a confidence, and a picture of every annotator.
 
     Example: covote aggregate votes.csv -o results
     """
     from covote.annotations import load
+    from covote.cli.back import WayBack
     from covote.cli.elsewhere import Elsewhere, check_memory_limit, choose_engine, learn_from_counts
     from covote.estimators.registry import make
     from covote.estimators.summary import summarise
@@ -74,8 +88,9 @@ def aggregate(
     check_memory_limit(memory_limit)
     o.check_writable(folder=output, file=report)
     check_figures(figures)
-    reading = o.reading(item, annotator, label, columns, shape, duplicates, delimiter)
-    place = choose_engine(engine, files, gold, shape)
+    reading = {**o.reading(item, annotator, label, columns, shape, duplicates, delimiter), **export}
+    back = WayBack.of(join, write)
+    place = r.in_memory(choose_engine(engine, files, gold, shape), engine, files, reading)
     if estimator.engine == "frame":
         msg = "Option engine is frame, which is for frames in Python. Pass --engine duckdb, polars or spark instead."
         raise InputError(msg)
@@ -95,26 +110,31 @@ def aggregate(
             loaded = load(o.table_argument(files), **reading)
             o.check_crowd(loaded.annotations.annotators, loaded.annotations.classes)
             _check_shared(known, loaded.annotations)
-            estimator.fit(loaded, gold=gold, progress=bar.move)
+            estimator.fit(loaded, gold=gold or r.own_gold(loaded, export, wanted=use_gold), progress=bar.move)
         if place == "memory" or counts is not None:
             summary = summarise(estimator, method)
             written = write_results(estimator, summary, Path(output), format, probabilities=probabilities)
+            written += back.write(estimator, Path(output), format, o.table_argument(files), export)
         if reporting:
             from covote.report import write_report
 
             made = write_report(estimator, report, figures=figures, truth=known, title=default_title(files))
             written += made.files
-    if json_:
+    _show(estimator, summary, written, explain=explain, as_json=json_)
+
+
+def _show(estimator: Aggregator, summary: Summary, written: list[Path], *, explain: bool, as_json: bool) -> None:
+    if as_json:
         facts = {**summary.as_dict(), "files": [str(p) for p in written]}
         if explain:
             facts["choice"] = choice_facts(estimator)
         typer.echo(json.dumps(facts, default=str, indent=2))
-    else:
-        from covote.cli.show import show_choice, show_summary
+        return
+    from covote.cli.show import show_choice, show_summary
 
-        show_summary(summary, written)
-        if explain:
-            show_choice(estimator)
+    show_summary(summary, written)
+    if explain:
+        show_choice(estimator)
 
 
 def _known_truth(truth: str | None, *, reporting: bool) -> Truth | None:

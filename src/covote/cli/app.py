@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import shlex
 import sys
@@ -14,11 +15,23 @@ import typer
 
 from covote.errors import CovoteError
 
-COMMANDS = ("aggregate", "compare", "simulate", "diagnose", "plan", "report", "count", "reproduce", "datasets")
+COMMANDS = (
+    "aggregate",
+    "compare",
+    "simulate",
+    "diagnose",
+    "plan",
+    "report",
+    "count",
+    "reproduce",
+    "datasets",
+    "look",
+    "formats",
+)
 """Each is a module of this package with a function `register(app)`."""
 
 _KEYWORD = re.compile(
-    r"(?<![\w./'\"-])(item|annotator|label|columns|shape|duplicates|delimiter|gold|truth|engine|seed)="
+    r"(?<![\w./'\"-])(item|annotator|label|columns|shape|duplicates|delimiter|gold|truth|engine|seed|question|annotators|where|gold_column|multiple)="
     r"(\"[^\"]*\"|'[^']*'|)((?:(?:, | or )\"[^\"]*\")*)"
 )
 """Options of the library that are options of commands too: name, value, and further values after commas or "or"."""
@@ -58,6 +71,7 @@ def run(arguments: list[str] | None = None) -> int:
     register_commands()
     warnings.simplefilter("default")
     warnings.showwarning = _show_warning
+    _show_readings()
     try:
         code = app(args=arguments, prog_name="covote", standalone_mode=False)
     except typer.Exit as stop:
@@ -95,9 +109,23 @@ def in_options(text: str) -> str:
 
     def option(found: re.Match[str]) -> str:
         name, value, others = found.groups()
+        name = name.replace("_", "-")
         return f"--{name}" + (f" {shlex.quote(value[1:-1])}" if value else "") + others.replace('"', "")
 
     return _KEYWORD.sub(option, text)
+
+
+def _show_readings() -> None:
+    """What the library says about columns and exports goes to standard error, one line each."""
+
+    class Lines(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            typer.echo(f"Read: {in_options(record.getMessage())}", err=True)
+
+    log = logging.getLogger("covote.reading")
+    log.handlers = [Lines()]
+    log.setLevel(logging.INFO)
+    log.propagate = False
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:

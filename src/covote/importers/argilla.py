@@ -60,7 +60,9 @@ def _flat(record: dict[str, Any], peek: Peek) -> Iterator[tuple[str, Any, Any, A
         values, status = record.get(f"{question}.responses"), record.get(f"{question}.responses.status")
         status = [None] * len(users) if status is None else status
         if not isinstance(values, list) or not len(values) == len(users) == len(status):
-            raise unknown_version(peek.path, TITLE, f"the lists of '{question}' differ in length", "lists of one length")
+            raise unknown_version(
+                peek.path, TITLE, f"the lists of '{question}' differ in length", "lists of one length"
+            )
         for value, user, state in zip(values, users, status, strict=True):
             yield question, value, user, state
 
@@ -75,9 +77,9 @@ def _nested(record: dict[str, Any], peek: Peek) -> Iterator[tuple[str, Any, Any,
 
 def _suggestions(record: dict[str, Any], *, flat: bool) -> Iterator[tuple[str, Any, Any]]:
     if flat:
-        for name in record:
-            if name.endswith(".suggestion") and record[name] is not None:
-                yield name.removesuffix(".suggestion"), record[name], record.get(f"{name}.agent")
+        for name, value in record.items():
+            if name.endswith(".suggestion") and value is not None:
+                yield name.removesuffix(".suggestion"), value, record.get(f"{name}.agent")
         return
     for question, suggestion in (record["suggestions"] or {}).items():
         if isinstance(suggestion, dict) and suggestion.get("value") is not None:

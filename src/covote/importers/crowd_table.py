@@ -50,7 +50,7 @@ def _read(mapping: Platform, peek: Peek, options: Options, sheet: Sheet) -> None
             continue
         sheet.records += 1
         item = compound([row[name] for name in items])
-        for question, columns in questions.items():
+        for question in questions:
             _gold(mapping, row, question, item, sheet)
         why = _refusal(mapping, row)
         if why is not None:
@@ -144,8 +144,8 @@ def _refusal(mapping: Platform, row: Mapping[str, str]) -> str | None:
 def compound(parts: Sequence[Any]) -> Any:
     """One id from several columns.
 
-    >>> compound(["a", "b|c"]), compound([7])
-    ('a | b\\\\|c', 7)
+    >>> compound(["a", "b"]), compound([7])
+    ('a | b', 7)
     """
     if len(parts) == 1:
         return parts[0]
@@ -167,11 +167,15 @@ def _format(name: str, mapping: Platform, signs: tuple[str, ...], holds: str) ->
 FORMATS = (
     _format("mturk", MTURK, ("HITId", "WorkerId"), "HITId / WorkerId / Answer.QUESTION; rejected ones are left out"),
     _format(
-        "toloka", TOLOKA, ("ASSIGNMENT:worker_id",),
+        "toloka",
+        TOLOKA,
+        ("ASSIGNMENT:worker_id",),
         "all INPUT columns / ASSIGNMENT:worker_id / OUTPUT:QUESTION, gold: GOLDEN:QUESTION",
-    ),  # fmt: skip
+    ),
     _format(
-        "appen", APPEN, ("_unit_id", "_worker_id"),
+        "appen",
+        APPEN,
+        ("_unit_id", "_worker_id"),
         "_unit_id / _worker_id / the column of the question, gold: QUESTION_gold; tainted ones are left out",
-    ),  # fmt: skip
-)  # fmt: skip
+    ),
+)

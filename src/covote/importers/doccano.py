@@ -44,8 +44,7 @@ def _read_user(user: str, found: Iterator[Any], look: Peek, sheet: Sheet) -> Non
             raise unknown_version(look.path, TITLE, f"a record of '{user}' has no id or label", "records with both")
         labels = record["label"] if isinstance(record["label"], list) else [record["label"]]
         if any(isinstance(label, (list, dict)) for label in labels):
-            msg = f"File '{look.path}' ({TITLE}) marks spans of text, not labels of whole texts. covote reads the latter."
-            raise InputError(msg)
+            raise _spans(look)
         if labels:
             sheet.add("label", record["id"], user, labels)
         else:
@@ -60,8 +59,7 @@ def _read_old(look: Peek, sheet: Sheet) -> None:
         by_user: dict[Any, list[Any]] = {}
         for annotation in record["annotations"]:
             if "start_offset" in annotation or "label" not in annotation or "user" not in annotation:
-                msg = f"File '{look.path}' ({TITLE}) marks spans or texts, not labels of whole texts. covote reads the latter."
-                raise InputError(msg)
+                raise _spans(look)
             by_user.setdefault(annotation["user"], []).append(annotation["label"])
         for user, labels in by_user.items():
             sheet.add("label", record["id"], user, labels)
@@ -69,8 +67,16 @@ def _read_old(look: Peek, sheet: Sheet) -> None:
             sheet.leave_out("without a label")
 
 
+def _spans(look: Peek) -> InputError:
+    return InputError(f"File '{look.path}' ({TITLE}) marks spans of text. covote reads labels of whole texts only.")
+
+
 def _is_record(record: Any) -> bool:
-    if not isinstance(record, dict) or not {"id", "label"} <= set(record) or not {"text", "filename", "data"} & set(record):
+    if (
+        not isinstance(record, dict)
+        or not {"id", "label"} <= set(record)
+        or not {"text", "filename", "data"} & set(record)
+    ):
         return False
     return isinstance(record["label"], list)
 

@@ -1,4 +1,4 @@
-"""Inspect AI's logs, `.json` and `.eval`: scorers as judges of one model's answers, or models across logs -> answers."""
+"""Inspect AI's logs, `.json` and `.eval`: scorers as judges of a model, or models across logs -> answers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ def read(peek: Peek, options: Options, sheet: Sheet) -> None:
             sheet.leave_out("samples without a score")
             continue
         if not isinstance(scores, dict) or sample.get("id") is None:
-            raise unknown_version(peek.path, TITLE, "a sample has no 'id' or no 'scores' by scorer", "samples with both")
+            raise unknown_version(
+                peek.path, TITLE, "a sample has no 'id' or no 'scores' by scorer", "samples with both"
+            )
         _sample(sample, model, who, options, sheet)
 
 
@@ -114,7 +116,7 @@ FORMAT = Format(
     title="Inspect AI logs (.json, .eval)",
     recognise=recognise,
     read=read,
-    holds="sample id / scorers, or models across logs / the score's value (question NAME.answer: the answer, gold: target)",
+    holds="sample id / scorers, or models across logs / the score (question NAME.answer: the answer, gold: target)",
     example="covote aggregate logs/*.eval --annotators models --question match",
     annotators=WHO,
 )

@@ -46,7 +46,9 @@ def _annotations(task: Any, peek: Peek) -> list[Any]:
 
 def _annotation(task: dict[str, Any], annotation: Any, sheet: Sheet, peek: Peek) -> None:
     if not isinstance(annotation, dict) or not isinstance(annotation.get("result"), list):
-        raise unknown_version(peek.path, TITLE, f"an annotation of task {task['id']} has no 'result'", "lists of results")
+        raise unknown_version(
+            peek.path, TITLE, f"an annotation of task {task['id']} has no 'result'", "lists of results"
+        )
     if annotation.get("was_cancelled") or annotation.get("skipped"):
         sheet.leave_out("skipped")
         return
@@ -69,7 +71,9 @@ def _annotation(task: dict[str, Any], annotation: Any, sheet: Sheet, peek: Peek)
 
 def _prediction(task: dict[str, Any], prediction: Any, sheet: Sheet, peek: Peek) -> None:
     if not isinstance(prediction, dict) or not isinstance(prediction.get("result"), list):
-        raise unknown_version(peek.path, TITLE, f"a prediction of task {task['id']} has no 'result'", "lists of results")
+        raise unknown_version(
+            peek.path, TITLE, f"a prediction of task {task['id']} has no 'result'", "lists of results"
+        )
     model = prediction.get("model_version") or "predictions"
     for question, label in _labels(prediction["result"], sheet).items():
         sheet.add(question, task["id"], str(model), label)

@@ -52,7 +52,7 @@ def _only(peek: Peek, table: list[Any], others: list[str]) -> str:
     if len(found) == 1:
         return found[0]
     listed = ", ".join(found or others)
-    msg = f"File '{peek.path}' is {TITLE}, which does not say which column is the question. Pass question= one of: {listed}."
+    msg = f"File '{peek.path}' is {TITLE}; which column is the question? Pass question= one of: {listed}."
     raise InputError(msg)
 
 

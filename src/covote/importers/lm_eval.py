@@ -23,7 +23,9 @@ def read(peek: Peek, options: Options, sheet: Sheet) -> None:  # noqa: ARG001
     for record in records(peek):
         sheet.records += 1
         if not isinstance(record, dict) or not isinstance(record.get("resps"), list) or "doc_id" not in record:
-            raise unknown_version(peek.path, TITLE, f"record {sheet.records} has no list of 'resps'", "records with one")
+            raise unknown_version(
+                peek.path, TITLE, f"record {sheet.records} has no list of 'resps'", "records with one"
+            )
         filter = record.get("filter")
         question = task if filter in (None, "none") else f"{task}, {filter}"
         item = record.get("doc_hash") or record["doc_id"]

@@ -19,13 +19,13 @@ def as_yes_no(rows: list[Row], gold: Mapping[Hashable, Any]) -> tuple[list[Row],
     ('x = b', 'bob', 'no')
     """
     labels = sorted({str(label) for _, _, found in rows for label in _listed(found)})
-    out = [
+    out: list[Row] = [
         (f"{item}{MARK}{label}", who, YES if label in chosen else NO)
         for item, who, found in rows
         for chosen in [set(map(str, _listed(found)))]
         for label in labels
     ]
-    truth = {
+    truth: dict[Hashable, Any] = {
         f"{item}{MARK}{label}": YES if label in set(map(str, _listed(found))) else NO
         for item, found in gold.items()
         for label in labels

@@ -1,4 +1,4 @@
-"""Logs of OpenAI evals, one per model: a line with the spec, events, a line with the report -> answers of the models."""
+"""Logs of OpenAI evals, one per model: a line with the spec, then events -> answers of the models."""
 
 from __future__ import annotations
 

@@ -51,13 +51,18 @@ def peek(path: str) -> Peek:
         if magic.startswith(b"PK\x03\x04"):
             with zipfile.ZipFile(path) as archive:
                 return Peek(path, "zip", tuple(archive.namelist()))
-        for start, kind in ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"\xff\xff\xff\xff", "arrow")):
-            if magic.startswith(start):
+        for mark, kind in ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"\xff\xff\xff\xff", "arrow")):
+            if magic.startswith(mark):
                 return Peek(path, kind)
-        if magic.startswith((b"\x28\xb5\x2f\xfd", b"\xff\xfe", b"\xfe\xff")):  # zstd and UTF-16: left to the table reader
+        if magic.startswith(
+            (b"\x28\xb5\x2f\xfd", b"\xff\xfe", b"\xfe\xff")
+        ):  # zstd and UTF-16: left to the table reader
             return Peek(path, "other")
-        with opened(path) as stream:
-            head = stream.read(HEAD)
+        try:
+            with opened(path) as stream:
+                head = stream.read(HEAD)
+        except (UnicodeDecodeError, EOFError, OSError, lzma.LZMAError):  # the table reader says what is wrong
+            return Peek(path, "other")
     start = head.lstrip()
     if start.startswith("["):
         return _array(path)

@@ -36,7 +36,9 @@ def read(peek: Peek, options: Options, sheet: Sheet) -> None:
         test = _test(result, prompts, providers="providers" in who)
         if "providers" in who:
             if not isinstance(result.get("success"), bool):
-                raise unknown_version(peek.path, TITLE, "a result does not say whether it passed", "results with success")
+                raise unknown_version(
+                    peek.path, TITLE, "a result does not say whether it passed", "results with success"
+                )
             sheet.add("pass", test, _provider(result), _verdict(result["success"]))
         else:
             _graders(result, test, sheet)

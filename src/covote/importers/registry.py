@@ -60,7 +60,7 @@ def expand(paths: Any) -> list[str]:
     """The files or folders meant by a path, a glob or a list of those."""
     listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     out: list[str] = []
-    for path in map(os.fspath, listed):
+    for path in [os.fspath(path) for path in listed]:
         out += [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True)) or [path]
     return out
 

@@ -13,7 +13,9 @@ TITLE = "Zooniverse classifications"
 
 def recognise(peek: Peek) -> bool:
     """The columns of a classification export."""
-    return peek.kind == "table" and peek.has("classification_id", "user_name", "workflow_id", "annotations", "subject_ids")
+    return peek.kind == "table" and peek.has(
+        "classification_id", "user_name", "workflow_id", "annotations", "subject_ids"
+    )
 
 
 def read(peek: Peek, options: Options, sheet: Sheet) -> None:  # noqa: ARG001
@@ -46,8 +48,8 @@ def _answers(tasks: list[Any], sheet: Sheet, peek: Peek) -> dict[str, list[Any]]
             raise unknown_version(peek.path, TITLE, "an annotation has no task or value", "annotations with both")
         value = task["value"]
         if isinstance(value, list) and value and isinstance(value[0], dict) and isinstance(value[0].get("task"), str):
-            for name, labels in _answers(value, sheet, peek).items():  # a combination of tasks
-                out.setdefault(name, []).extend(labels)
+            for name, inner in _answers(value, sheet, peek).items():  # a combination of tasks
+                out.setdefault(name, []).extend(inner)
             continue
         labels = _labels(value)
         if labels is None:
