@@ -5,6 +5,7 @@ import json
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from tests import exported as made
 
 import covote
 from covote.annotations import load
@@ -13,7 +14,6 @@ from covote.importers import FORMATS, read_export
 from covote.importers.peek import peek
 from covote.importers.registry import recognise
 from covote.importers.value import Options
-from tests import exported as made
 
 ONE_FILE = {
     "label-studio": ("a.json", made.label_studio, {}, {"skipped": 1, "ground truths (kept as gold)": 1, "drafts": 1}),
@@ -69,12 +69,14 @@ def test_a_file_cut_in_the_middle(name, share, tmp_path, capfd):
     try:
         found = load(path, **{k: ",".join(v) for k, v in options.items()}).annotations
     except CovoteError as error:
-        assert "\n" not in str(error)
-        assert str(error).endswith(".")
+        sentence = str(error)
     else:
+        sentence = "."
         assert file.endswith(("csv", "tsv"))
         rows = {(str(found.items[i]), found.annotators[w]) for i, w in zip(found.item, found.annotator, strict=True)}
         assert rows <= {(i, who) for i, who, _ in made.WANTED}
+    assert sentence.endswith(".")
+    assert "\n" not in sentence
     assert [p.name for p in tmp_path.iterdir()] == [file]
 
 
@@ -202,3 +204,35 @@ def test_answers_go_wherever_a_table_goes(tmp_path):
 def test_every_format_explains_itself():
     assert len({f.name for f in FORMATS}) == len(FORMATS) == 13
     assert all(f.title and f.holds and f.example.startswith("covote ") for f in FORMATS)
+
+
+def test_hugging_face_folders(tmp_path):
+    schema = pa.schema(
+        [("id", pa.int64()), ("worker", pa.string()), ("label", pa.int64())],
+        metadata={
+            "huggingface": json.dumps(
+                {"info": {"features": {"label": {"names": ["good", "bad"], "_type": "ClassLabel"}}}}
+            )
+        },
+    )
+    columns = list(zip(*made.ROWS, strict=True))
+    table = pa.table([columns[0], columns[1], [["good", "bad"].index(x) for x in columns[2]]], schema=schema)
+    folder = tmp_path / "saved"
+    folder.mkdir()
+    for name, text in (("state.json", "{}"), ("dataset_info.json", "{}")):
+        (folder / name).write_text(text)
+    with pa.OSFile(str(folder / "data-00000-of-00001.arrow"), "wb") as out, pa.ipc.new_stream(out, schema) as writer:
+        writer.write_table(table)
+    assert triples(covote.read(folder)) == made.WANTED
+    hub = tmp_path / "hub" / "data"
+    hub.mkdir(parents=True)
+    pa.parquet.write_table(table, hub / "train-00000-of-00001.parquet")
+    assert len(covote.read(tmp_path / "hub")) == 18
+    pa.parquet.write_table(table, hub / "test-00000-of-00001.parquet")
+    with pytest.raises(InputError, match="holds the splits test, train"):
+        covote.read(tmp_path / "hub")
+    (tmp_path / "both").mkdir()
+    (tmp_path / "both" / "dataset_dict.json").write_text("{}")
+    folder.rename(tmp_path / "both" / "train")
+    with pytest.raises(InputError, match="holds the splits train"):
+        covote.read(tmp_path / "both")

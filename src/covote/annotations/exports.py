@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -48,6 +49,16 @@ def open_answers(paths: Any, roles: Mapping[str, Hashable | None], said: Mapping
     from covote.annotations.shaped import read_shaped
 
     return read_shaped([peek(name) for name in names], options)
+
+
+def in_folders(paths: Any) -> Any:
+    """The data files of a folder that Hugging Face wrote, as a table if they are Arrow; other paths as they are."""
+    if not isinstance(paths, (str, os.PathLike)) or not os.path.isdir(paths):
+        return paths
+    from covote.importers.hf_folder import arrow_frame, data_files
+
+    files = data_files(os.fspath(paths))
+    return arrow_frame(files) if files and files[0].endswith(".arrow") else files or paths
 
 
 def as_arrow(table: Any) -> Any:

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from covote.annotations.columns import ROLES, SYNONYMS, TIERS, Long, Wide, candidates
+from covote.annotations.columns import ROLES, SYNONYMS, TIERS, Long, Role, Wide, candidates
 from covote.annotations.encode import Coded
 from covote.annotations.native import to_list
 from covote.errors import ColumnError
+
+ITEM, ANNOTATOR, LABEL = ROLES
 
 FEW = 6
 """Tables of fewer rows are too small to tell an id from a label."""
@@ -78,24 +80,21 @@ def check_long(
     few = MANY if plainest else 1
     if given.get("label") is None and n_labels > max(few, 0.8 * (rows if plainest or n_labels <= MANY else n_items)):
         what = f"holds {n_labels:,} different values in {rows:,} rows"
-        raise _unlikely("label", chosen.label, what, names, chosen)
+        raise _unlikely(LABEL, what, names, chosen)
     values = {str(value).casefold() for value in to_list(label.values)} if n_labels <= MANY else set()
     if given.get("label") is None and not plainest and len(names) > 3 and values and values <= _STATUS:
         what = "says what became of an answer"
-        raise _unlikely("label", chosen.label, what, names, chosen)
+        raise _unlikely(LABEL, what, names, chosen)
     if given.get("annotator") is None and not plainest and len(annotator.values) == rows:
-        msg = "annotator"
-        raise _unlikely(msg, chosen.annotator, "is different in every row", names, chosen)
+        raise _unlikely(ANNOTATOR, "is different in every row", names, chosen)
     if given.get("item") is None and not plainest and n_items == rows:
-        msg = "item"
-        raise _unlikely(msg, chosen.item, "is different in every row", names, chosen)
+        raise _unlikely(ITEM, "is different in every row", names, chosen)
     if given.get("label") is not None or not _settled(item, label, answered):
         return
     others = [name for tier in candidates(names, "label", {"label": chosen.label}) for name in tier]
     if others or 2 * n_labels > n_items:
         what = "has one value per item throughout, as a truth has"
-        msg = "label"
-        raise _unlikely(msg, chosen.label, what, names, chosen)
+        raise _unlikely(LABEL, what, names, chosen)
 
 
 def check_names(wide: Wide) -> None:
@@ -137,7 +136,8 @@ def is_plainest(chosen: Long) -> bool:
     return all(_plain(name) in TIERS[role][0] for role, name in zip(ROLES, chosen.names, strict=True))
 
 
-def _unlikely(role: str, name: Hashable, what: str, names: Sequence[Hashable], chosen: Long) -> ColumnError:
+def _unlikely(role: Role, what: str, names: Sequence[Hashable], chosen: Long) -> ColumnError:
+    name = {"item": chosen.item, "annotator": chosen.annotator, "label": chosen.label}[role]
     others = [other for other in names if other not in (chosen.item, chosen.annotator, chosen.label)]
     rest = f"; other columns are: {_listed(others)}" if others else ""
     return ColumnError(

@@ -15,7 +15,7 @@ from covote.annotations.arrays import encode_matrix, encode_triples
 from covote.annotations.columns import Long, Wide, check_choice, choose
 from covote.annotations.distinct_rows import DistinctRows
 from covote.annotations.encode import Coded
-from covote.annotations.exports import as_arrow, open_answers
+from covote.annotations.exports import as_arrow, in_folders, open_answers
 from covote.annotations.guesses import account_of, check_long, check_names, check_pairs
 from covote.annotations.native import IntArray, take, to_list
 from covote.annotations.repeats import POLICIES, annotations_from
@@ -118,7 +118,10 @@ def load(
     if is_paths(table):
         plain = columns is not None or delimiter is not None or shape != "auto"
         found = None if plain and not any(said.values()) else open_answers(table, roles, {**said, "multiple": multiple})
-        return reader.files(table, columns, delimiter) if found is None else reader.answers(found)
+        if found is not None:
+            return reader.answers(found)
+        table = in_folders(table)
+        return reader.files(table, columns, delimiter) if is_paths(table) else reader.frame(table, "pyarrow")
     if multiple or any(said.values()):
         name = next((name for name, value in said.items() if value), "multiple")
         msg = f"{name}= is for files. Pass a path, or choose the rows and columns of the table yourself."

@@ -26,16 +26,6 @@ def records_of(peek: Peek) -> Iterator[dict[str, Any]]:
             yield record
 
 
-def column_names(peek: Peek) -> tuple[str, ...]:
-    """The columns; a Parquet or Arrow file is opened for them."""
-    if peek.kind == "parquet":
-        with _duckdb(peek) as con:
-            return tuple(con.read_parquet(peek.path).columns)
-    if peek.kind == "arrow":
-        return tuple(arrow_table(peek.path).column_names)
-    return peek.names
-
-
 def _cell(text: str) -> Any:
     if text[:1] in ("[", "{"):
         try:
@@ -54,8 +44,8 @@ def _stored(peek: Peek) -> Iterator[dict[str, Any]]:
 
     with _duckdb(peek) as con:
         try:
-            found = con.read_parquet(peek.path)
-            names = found.columns
+            found = con.execute("SELECT * FROM read_parquet(?)", [peek.path])
+            names = [column[0] for column in found.description]
             while chunk := found.fetchmany(BATCH):
                 for row in chunk:
                     yield dict(zip(names, row, strict=True))

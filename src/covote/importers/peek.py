@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import IO, Any
 
-from covote.errors import FileError
+from covote.errors import FileError, MissingExtraError
 from covote.importers.json_stream import CutError, documents, elements
 
 HEAD = 2**16
@@ -53,7 +53,7 @@ def peek(path: str) -> Peek:
                 return Peek(path, "zip", tuple(archive.namelist()))
         for mark, kind in ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"\xff\xff\xff\xff", "arrow")):
             if magic.startswith(mark):
-                return Peek(path, kind)
+                return Peek(path, kind, _stored_names(path, kind))
         if magic.startswith(
             (b"\x28\xb5\x2f\xfd", b"\xff\xfe", b"\xfe\xff")
         ):  # zstd and UTF-16: left to the table reader
@@ -121,6 +121,24 @@ def _reading(path: str) -> Iterator[None]:
     except OSError as error:
         msg = f"File '{path}' cannot be read: {error.strerror or error}. Check the file and its permissions."
         raise FileError(msg) from None
+
+
+def _stored_names(path: str, kind: str) -> tuple[str, ...]:
+    """The columns of a Parquet or Arrow file; none of a damaged one, about which the table reader says more."""
+    if kind == "parquet":
+        import duckdb
+
+        try:
+            with duckdb.connect() as con:
+                return tuple(con.read_parquet(path).columns)
+        except duckdb.Error:
+            return ()
+    try:
+        from covote.importers.columnar import arrow_table
+
+        return tuple(arrow_table(path).column_names)
+    except (FileError, MissingExtraError):
+        return ()
 
 
 def _array(path: str) -> Peek:

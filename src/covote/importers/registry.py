@@ -23,6 +23,7 @@ from covote.importers import (
     promptfoo,
     zooniverse,
 )
+from covote.importers.hf_folder import data_files
 from covote.importers.peek import Peek, peek
 from covote.importers.questions import choose
 from covote.importers.value import Answers, Format, Options, Sheet
@@ -61,7 +62,9 @@ def expand(paths: Any) -> list[str]:
     listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     out: list[str] = []
     for path in [os.fspath(path) for path in listed]:
-        out += [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True)) or [path]
+        found = [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True)) or [path]
+        for name in found:
+            out += (data_files(name) if os.path.isdir(name) else []) or [name]
     return out
 
 
