@@ -1,6 +1,7 @@
 """Importers: a faithful file of every tool gives its answers; cut files and unknown versions give one sentence."""
 
 import json
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -10,7 +11,7 @@ from tests import exported as made
 import covote
 from covote.annotations import load
 from covote.errors import CovoteError, FileError, InputError
-from covote.importers import FORMATS, read_export
+from covote.importers import FORMATS, read_export, registry
 from covote.importers.peek import peek
 from covote.importers.registry import recognise
 from covote.importers.value import Options
@@ -236,3 +237,27 @@ def test_hugging_face_folders(tmp_path):
     folder.rename(tmp_path / "both" / "train")
     with pytest.raises(InputError, match="holds the splits train"):
         covote.read(tmp_path / "both")
+
+
+def test_the_example_of_the_docs_is_a_format_of_another_package(tmp_path, monkeypatch):
+    page = (Path(__file__).parents[1] / "docs" / "formats.md").read_text(encoding="utf-8")
+    space = {}
+    exec(page.split("```python\n")[1].split("```")[0], space)
+
+    class Point:
+        def load(self):
+            return space["FORMAT"]
+
+    monkeypatch.setattr(registry, "entry_points", lambda group: [Point()] if group == "covote.importers" else [])
+    registry.formats.cache_clear()
+    try:
+        path = tmp_path / "panel.jsonl"
+        path.write_text(
+            made.lines([{"panel_id": i, "verdicts": {**dict(f), "eve": None}} for i, f in made.by_item().items()])
+        )
+        answers = covote.read(path)
+        assert triples(answers) == made.WANTED
+        assert answers.account.sentence() == "Panel logs (.jsonl): 18 answers from 6 records; left out: 6 abstentions."
+    finally:
+        registry.formats.cache_clear()
+    assert all(f"| {name}" in page for name in ("Label Studio", "Prodigy", "promptfoo", "Zooniverse"))

@@ -211,6 +211,10 @@ def not_recognised(names: Sequence[Hashable], role: Role, taken: tuple[Hashable,
     """The sentence about a column that no synonym found, with the likely one."""
     likely = _nearest(names, SYNONYMS[role], taken)
     msg = f"No {role} column recognised. Columns are: {_listed(names)}."
+    if likely is not None and len(names) - len(taken) > 2 and _likeness(likely, SYNONYMS[role]) < 0.7:
+        return (
+            msg + f" Pass {role}= one of them" + (", or annotators= the columns that are annotators." if shape else ".")
+        )
     if likely is not None:
         msg += f" Pass {role}={_quoted(likely)}" + (
             ', or shape="wide" if each column is an annotator.' if shape == "auto" else "."
@@ -219,12 +223,11 @@ def not_recognised(names: Sequence[Hashable], role: Role, taken: tuple[Hashable,
 
 
 def _nearest(names: Sequence[Hashable], words: Sequence[str], taken: Sequence[Hashable]) -> Hashable | None:
-    free = [name for name in names if name not in taken]
+    return max((name for name in names if name not in taken), key=lambda name: _likeness(name, words), default=None)
 
-    def likeness(name: Hashable) -> float:
-        return max(difflib.SequenceMatcher(None, _plain(str(name)), _plain(word)).ratio() for word in words)
 
-    return max(free, key=likeness, default=None)
+def _likeness(name: Hashable, words: Sequence[str]) -> float:
+    return max(difflib.SequenceMatcher(None, _plain(str(name)), _plain(word)).ratio() for word in words)
 
 
 def _listed(names: Sequence[Hashable]) -> str:

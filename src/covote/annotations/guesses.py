@@ -18,6 +18,9 @@ ITEM, ANNOTATOR, LABEL = ROLES
 FEW = 6
 """Tables of fewer rows are too small to tell an id from a label."""
 
+SMALL = 100
+"""Columns of a wide table with more values than this, and hardly one twice, hold texts."""
+
 MANY = 20
 """More labels than this, and as many as items, are texts or ids."""
 
@@ -106,6 +109,16 @@ def check_names(wide: Wide) -> None:
             'Pass annotators= the columns that are, or shape="wide" if all of them are.'
         )
         raise ColumnError(msg)
+
+
+def check_texts(cells: Sequence[Coded], wide: Wide) -> None:
+    """Raise where the cells of a column that was not named are texts or ids, also in a table said to be wide."""
+    for column, name in zip(cells, wide.annotators, strict=True):
+        distinct = len(column.values)
+        if distinct > SMALL and 2 * distinct > int((column.codes >= 0).sum()):
+            listed = _listed(wide.annotators)
+            msg = f"Column '{name}' holds {distinct:,} different values, which are no labels. Columns are: {listed}."
+            raise ColumnError(msg + " Pass annotators= the columns that are annotators.")
 
 
 def check_pairs(cells: Sequence[Coded], wide: Wide) -> None:

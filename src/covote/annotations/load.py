@@ -16,7 +16,7 @@ from covote.annotations.columns import Long, Wide, check_choice, choose
 from covote.annotations.distinct_rows import DistinctRows
 from covote.annotations.encode import Coded
 from covote.annotations.exports import as_arrow, in_folders, open_answers
-from covote.annotations.guesses import account_of, check_long, check_names, check_pairs
+from covote.annotations.guesses import account_of, check_long, check_names, check_pairs, check_texts
 from covote.annotations.native import IntArray, take, to_list
 from covote.annotations.repeats import POLICIES, annotations_from
 from covote.annotations.tables import make_table
@@ -230,6 +230,7 @@ class _Reader:
         chosen: Wide,
         names: Sequence[Hashable],
     ) -> Loaded:
+        check_texts(cells if isinstance(cells, Sequence) else cells.cells, chosen)
         if not chosen.sure:
             check_names(chosen)
             if isinstance(cells, Sequence) or len(cells.index) == len(cells.cells[0].codes):  # all rows are distinct
