@@ -194,6 +194,29 @@ def test_options_without_meaning_are_refused(tmp_path):
     assert named.annotations.n_labels == 18
 
 
+def test_answers_of_forms_on_mturk(tmp_path):
+    def form(label):
+        return json.dumps([{"mood": {x: x == label for x in ("good", "bad")}, "tone": {"label": "x"}, "note": "n"}])
+
+    rows = [(i, who, form(label)) for i, who, label in made.ROWS]
+    path = tmp_path / "a.csv"
+    path.write_text(made.table(("HITId", "WorkerId", "Answer.taskAnswers"), rows))
+    assert triples(covote.read(path, question="mood")) == made.WANTED
+    with pytest.raises(InputError, match=r"mood \(18 answers\), tone \(18 answers\), note \(18 answers\)"):
+        covote.read(path)
+    path.write_text(made.table(("HITId", "WorkerId", "Answer.taskAnswers"), [(1, "ann", "{}")]))
+    with pytest.raises(InputError, match=r"Answer.taskAnswers is no list of one record"):
+        covote.read(path)
+
+
+def test_lists_of_labels_with_a_named_annotator_are_not_doccano(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text(made.lines([{"id": i, "text": "t", "label": [x], "annotator": who} for i, who, x in made.ROWS]))
+    assert triples(covote.read(path, item="id", annotator="annotator", label="label")) == made.WANTED
+    with pytest.raises(InputError, match="Column 'label' holds lists or records"):
+        covote.read(path)
+
+
 def test_answers_go_wherever_a_table_goes(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text(made.prodigy())

@@ -197,7 +197,7 @@ def test_lists_of_labels_and_the_way_back(cli, tmp_path):
     ]  # fmt: skip
     path = write(tmp_path / "a.jsonl", made.lines(rows))
     write(tmp_path / "items.csv", "nr,title\n" + "".join(f"{i},title {i}\n" for i in range(1, 8)))
-    assert "Pass --multiple" in cli("aggregate", path)[2]
+    assert "Pass --multiple to read one yes/no question per label." in cli("aggregate", path)[2]
     more = ("--join", "items.csv", "--write", "argilla", "--write", "dataset")
     code, _, _ = cli("aggregate", path, "--multiple", "-o", "out", "-m", "majority-vote", *more)
     assert code == 0

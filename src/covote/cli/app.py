@@ -32,7 +32,7 @@ COMMANDS = (
 
 _KEYWORD = re.compile(
     r"(?<![\w./'\"-])(item|annotator|label|columns|shape|duplicates|delimiter|gold|truth|engine|seed|question|annotators|where|gold_column|multiple)="
-    r"(\"[^\"]*\"|'[^']*'|)((?:(?:, | or )\"[^\"]*\")*)"
+    r"(\"[^\"]*\"|'[^']*'|True|)((?:(?:, | or )\"[^\"]*\")*)"
 )
 """Options of the library that are options of commands too: name, value, and further values after commas or "or"."""
 
@@ -110,6 +110,7 @@ def in_options(text: str) -> str:
     def option(found: re.Match[str]) -> str:
         name, value, others = found.groups()
         name = name.replace("_", "-")
+        value = "" if value == "True" else value
         return f"--{name}" + (f" {shlex.quote(value[1:-1])}" if value else "") + others.replace('"', "")
 
     return _KEYWORD.sub(option, text)

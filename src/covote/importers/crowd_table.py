@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from covote.errors import InputError
@@ -11,6 +12,7 @@ from covote.importers.peek import Peek, rows
 from covote.importers.questions import varying
 from covote.importers.value import Format, Options, Sheet, unknown_version
 
+FORM = "Answer.taskAnswers"
 _TRUE, _FALSE = {"true", "1", "yes"}, {"false", "0", "no"}
 
 
@@ -42,7 +44,7 @@ APPEN = Platform(
 
 
 def _read(mapping: Platform, peek: Peek, options: Options, sheet: Sheet) -> None:
-    table = list(rows(peek))
+    table, peek = _unfolded(list(rows(peek)), peek)
     items = _item_columns(mapping, peek)
     questions = _questions(mapping, peek, table, options)
     for row in table:
@@ -65,6 +67,33 @@ def _read(mapping: Platform, peek: Peek, options: Options, sheet: Sheet) -> None
                 sheet.leave_out("without an answer")
             else:
                 sheet.add(question, item, row[mapping.worker], label)
+
+
+def _unfolded(table: list[dict[str, str]], peek: Peek) -> tuple[list[dict[str, str]], Peek]:
+    """MTurk's forms keep all answers as JSON in one column: the same table with a column for each."""
+    if FORM not in peek.names:
+        return table, peek
+    found: list[dict[str, str]] = []
+    for row in table:
+        try:
+            ((answers,),) = [json.loads(row.pop(FORM))]
+            found.append(dict(_flat(answers)))
+        except (ValueError, TypeError, AttributeError):
+            raise unknown_version(peek.path, MTURK.title, f"{FORM} is no list of one record", "such lists") from None
+    names = dict.fromkeys(name for answers in found for name in answers)
+    empty = dict.fromkeys(names, "")
+    wide = [{**row, **empty, **answers} for row, answers in zip(table, found, strict=True)]
+    return wide, replace(peek, names=(*(name for name in peek.names if name != FORM), *names))
+
+
+def _flat(answers: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for question, value in answers.items():
+        if isinstance(value, dict) and set(value) == {"label"}:
+            yield f"Answer.{question}", str(value["label"])
+        elif isinstance(value, dict):
+            yield from ((f"Answer.{question}.{option}", str(chosen).lower()) for option, chosen in value.items())
+        else:
+            yield f"Answer.{question}", str(value)
 
 
 def _item_columns(mapping: Platform, peek: Peek) -> list[str]:

@@ -14,6 +14,19 @@ from covote.importers.peek import Peek, cut, opened, peek, records
 from covote.importers.value import Format, Options, Sheet, unknown_version
 
 TITLE = "doccano"
+_PEOPLE = {
+    "annotator",
+    "annotators",
+    "worker",
+    "user",
+    "rater",
+    "judge",
+    "labeler",
+    "coder",
+    "model",
+    "author",
+    "reviewer",
+}
 
 
 def recognise(look: Peek) -> bool:
@@ -78,7 +91,8 @@ def _is_record(record: Any) -> bool:
         or not {"text", "filename", "data"} & set(record)
     ):
         return False
-    return isinstance(record["label"], list)
+    named = {"".join(filter(str.isalpha, key.lower())).removesuffix("id").removesuffix("name") for key in record}
+    return isinstance(record["label"], list) and not named & _PEOPLE  # another tool's, which names who answered
 
 
 def _is_old(record: Any) -> bool:

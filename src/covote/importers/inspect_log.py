@@ -30,7 +30,7 @@ def read(peek: Peek, options: Options, sheet: Sheet) -> None:
     model = _model(header, peek)
     for sample in _samples(peek):
         sheet.records += 1
-        scores = sample.get("scores")
+        scores = sample.get("scores") or ({"score": sample["score"]} if sample.get("score") else None)
         if not scores:
             sheet.leave_out("samples without a score")
             continue
@@ -38,7 +38,7 @@ def read(peek: Peek, options: Options, sheet: Sheet) -> None:
             raise unknown_version(
                 peek.path, TITLE, "a sample has no 'id' or no 'scores' by scorer", "samples with both"
             )
-        _sample(sample, model, who, options, sheet)
+        _sample({**sample, "scores": scores}, model, who, options, sheet)
 
 
 def _sample(sample: dict[str, Any], model: str, who: tuple[str, ...], options: Options, sheet: Sheet) -> None:
