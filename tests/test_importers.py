@@ -124,6 +124,17 @@ def test_inspect_json_and_zip_are_one(tmp_path):
         load(made.write_zip(tmp_path / "new.eval", made.inspect_members(9)), annotators="scorers")
 
 
+def test_aspects_of_a_score_are_questions_and_no_judges(tmp_path):
+    log = json.loads(made.inspect_log())
+    for sample in log["samples"]:
+        sample["scores"] = {who: {"value": {"mood": s["value"], "tone": 1}} for who, s in sample["scores"].items()}
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(log))
+    assert triples(covote.read(path, annotators="scorers", question="mood")) == made.WANTED
+    with pytest.raises(InputError, match=r"mood \(18 answers\), tone \(18 answers\)"):
+        covote.read(path, annotators="scorers")
+
+
 @pytest.mark.parametrize(("name", "make", "labels"), [
     ("lm-eval", made.lm_eval, {"good": "0", "bad": "1"}), ("openai-evals", made.openai_evals, {"good": "good", "bad": "bad"}),
 ])  # fmt: skip

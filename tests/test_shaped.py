@@ -105,6 +105,19 @@ def test_gold_column(tmp_path):
         load(clash, gold_column="gold")
 
 
+def test_a_guess_beside_options_is_as_strict(tmp_path):
+    rows = [(i, who, f"text {i}", label, n, "ok") for n, (i, who, label) in enumerate(made.ROWS)]
+    path = write(tmp_path / "a.csv", made.table(("task", "judge", "response", "rating", "nr", "status"), rows))
+    with pytest.raises(ColumnError, match='Pass label="response" or "rating"'):
+        load(path, where="status=ok")
+    path = write(tmp_path / "b.csv", made.table(("task", "judge", "text", "mood", "vote", "status"), rows))
+    with pytest.raises(
+        ColumnError, match="Column 'vote' was recognised as the label, but it holds 18 different values"
+    ):
+        load(path, where="status=ok")
+    assert load(path, where="status=ok", label="mood").annotations.n_labels == 18
+
+
 def test_question_of_a_table(tmp_path):
     path = write(tmp_path / "a.csv", "task,worker,tone,mood\n" + "".join(f"{i},{w},{i},{x}\n" for i, w, x in made.ROWS))
     assert triples(covote.read(path, question="mood")) == LONG

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from covote.annotations.columns import find
+from covote.annotations.arrays import encode_triples
+from covote.annotations.columns import Long, pick
 from covote.annotations.encode import is_missing
+from covote.annotations.guesses import check_long
 from covote.errors import ColumnError, InputError
 from covote.importers.columnar import records_of
 from covote.importers.crowd_table import compound
@@ -46,7 +48,11 @@ def read_shaped(looks: Sequence[Peek], options: Options) -> Answers:
                 sheet.add("label", item, annotator, label)
     plan.check(keys)
     _note(plan, keys, sheet)
-    return choose(sheet, Options(question="label", multiple=options.multiple), shown)
+    answers = choose(sheet, Options(question="label", multiple=options.multiple), shown)
+    if isinstance(plan, _Long) and not options.multiple:
+        said = {"item": options.item, "annotator": options.annotator, "label": options.label or options.question}
+        check_long(encode_triples(answers), Long(" | ".join(plan.item), plan.annotator, plan.label), list(keys), said)
+    return answers
 
 
 def table_records(look: Peek) -> Iterator[dict[str, Any]]:
@@ -211,7 +217,7 @@ def _plan(options: Options, names: Sequence[str], *, keyed: bool) -> _Wide | _Lo
         return _Wide(item, options.annotators, frozenset(map(str, others)))
     found: dict[str, str] = {}
     for role, value in (("annotator", options.annotator), ("label", label)):
-        column = value or find(names, role, {**given, "label": label})  # type: ignore[dict-item]
+        column = value or pick(names, role, {**given, "label": label})  # type: ignore[dict-item]
         if column is None:
             listed = ", ".join(names[:20])
             msg = f"No {role} column recognised. Columns are: {listed}. Pass {role}=, or annotators= for a wide table."
@@ -227,7 +233,7 @@ def _item(names: Sequence[str], *, keyed: bool, taken: Sequence[str]) -> tuple[s
     if keyed and KEY in names:
         return (KEY,)
     free = [name for name in names if not any(name == p or fnmatchcase(name, p) for p in taken)]
-    column = find(free, "item", {})
+    column = pick(free, "item", {})
     return () if column is None else (str(column),)
 
 

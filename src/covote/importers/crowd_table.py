@@ -64,7 +64,7 @@ def _read(mapping: Platform, peek: Peek, options: Options, sheet: Sheet) -> None
         for question, columns in questions.items():
             label = _label(row, columns)
             if label is None:
-                sheet.leave_out("without an answer")
+                sheet.leave_out(f"without an answer to '{question}'")
             else:
                 sheet.add(question, item, row[mapping.worker], label)
 

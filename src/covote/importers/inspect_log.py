@@ -45,25 +45,24 @@ def _sample(sample: dict[str, Any], model: str, who: tuple[str, ...], options: O
     epoch = sample.get("epoch", 1)
     item = sample["id"] if epoch in (1, None) else f"{sample['id']} (epoch {epoch})"
     for scorer, score in sample["scores"].items():
-        for name, value in _values(str(scorer), score, options).items():
+        for aspect, value in _values(score, options).items():
+            name = str(scorer) if aspect == "score" else f"{scorer}.{aspect}"
             if value is None or isinstance(value, (list, dict)):
                 sheet.leave_out(f"scores of '{name}' that are no single value")
             elif "models" in who:
                 sheet.add(name, item, model, value)
-                _gold(name, item, sample, sheet, wanted=name.endswith(".answer"))
+                _gold(name, item, sample, sheet, wanted=aspect == "answer")
             else:
-                answer = name.endswith(".answer")
-                judge = name.removesuffix(".answer")
-                sheet.add("answer" if answer else "score", Within(model, item), judge, value)
+                sheet.add(aspect, Within(model, item), str(scorer), value)
 
 
-def _values(scorer: str, score: Any, options: Options) -> dict[str, Any]:
-    """The value of a score by name; a record of values gives several; the answer only where it is asked for."""
+def _values(score: Any, options: Options) -> dict[str, Any]:
+    """The value of a score; a record of values gives several aspects; the answer only where it is asked for."""
     value = score.get("value") if isinstance(score, dict) else score
-    out = {f"{scorer}.{key}": part for key, part in value.items()} if isinstance(value, dict) else {scorer: value}
-    asked = options.question
-    if asked is not None and asked.endswith("answer") and isinstance(score, dict):
-        out[f"{scorer}.answer"] = score.get("answer")
+    out = {str(key): part for key, part in value.items()} if isinstance(value, dict) else {"score": value}
+    asked = (options.question or "").rpartition(".")[2]
+    if asked == "answer" and isinstance(score, dict):
+        out["answer"] = score.get("answer")
     return out
 
 
