@@ -1,6 +1,7 @@
 """Importers: a faithful file of every tool gives its answers; cut files and unknown versions give one sentence."""
 
 import json
+import tracemalloc
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,6 +13,7 @@ import covote
 from covote.annotations import load
 from covote.errors import CovoteError, FileError, InputError
 from covote.importers import FORMATS, read_export, registry
+from covote.importers.json_stream import elements
 from covote.importers.peek import peek
 from covote.importers.registry import recognise
 from covote.importers.value import Options
@@ -295,3 +297,27 @@ def test_the_example_of_the_docs_is_a_format_of_another_package(tmp_path, monkey
     finally:
         registry.formats.cache_clear()
     assert all(f"| {name}" in page for name in ("Label Studio", "Prodigy", "promptfoo", "Zooniverse"))
+
+
+class Endless:
+    """A JSON array of 20 MB that is made while it is read."""
+
+    def __init__(self, record, count):
+        self.parts = iter(["[", *(record + "," for _ in range(count - 1)), record, "]"])
+        self.kept = ""
+
+    def read(self, size):
+        while len(self.kept) < size and (part := next(self.parts, None)) is not None:
+            self.kept += part
+        out, self.kept = self.kept[:size], self.kept[size:]
+        return out
+
+
+def test_an_array_is_read_in_pieces():
+    record = json.dumps({"id": 1, "text": "x" * 20_000})
+    stream = Endless(record, 1000)
+    tracemalloc.start()
+    count = sum(1 for _ in elements(stream))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (count, peak < 2**23) == (1000, True)

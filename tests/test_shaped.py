@@ -197,6 +197,7 @@ def test_look_and_formats_change_nothing(cli, tmp_path):
     plain = write(tmp_path / "b.csv", "task,worker,label\nx,ann,a\nx,bob,b\n")
     assert cli("look", plain)[1].startswith("Format: a plain table\nQuestion label: 2 answers, 1 items, 2 annotators")
     assert json.loads(cli("look", plain, "--json")[1])["questions"]["label"]["answers"] == 2
+    assert cli("look", "absent.csv")[::2] == (2, "Error: File 'absent.csv' not found. Check the path.\n")
     code, out, _ = cli("formats")
     assert (code, "label-studio: Label Studio (JSON)" in out, "prodigy: Prodigy" in out) == (0, True, True)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.json", "b.csv"]

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from covote.annotations.exports import make_options
+from covote.annotations.files import find_files
 from covote.annotations.load import LOG, Loaded, load
 from covote.errors import CovoteError
 from covote.importers.peek import peek
@@ -42,6 +43,7 @@ def look_at(paths: Any, **options: Any) -> Look:
     2
     """
     roles = {role: options.get(role) for role in ("item", "annotator", "label")}
+    find_files(paths)  # a missing file is an error, and no finding
     names = expand(paths)
     first = peek(names[0]) if names else None
     format = recognise(first) if first is not None and not any(roles.values()) else None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
+from covote.errors import InputError
+
 YES, NO = "yes", "no"
 MARK = " = "
 """Between the item and the label in the id of a yes/no question."""
@@ -19,6 +21,9 @@ def as_yes_no(rows: list[Row], gold: Mapping[Hashable, Any]) -> tuple[list[Row],
     ('x = b', 'bob', 'no')
     """
     labels = sorted({str(label) for _, _, found in rows for label in _listed(found)})
+    if odd := next((label for label in labels if MARK in label), None):
+        msg = f"Label '{odd}' holds '{MARK}', which marks the label of a yes/no question. Rename it."
+        raise InputError(msg)
     out: list[Row] = [
         (f"{item}{MARK}{label}", who, YES if label in chosen else NO)
         for item, who, found in rows
