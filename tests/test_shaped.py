@@ -131,13 +131,13 @@ def test_many_judges_beside_texts_are_quick(tmp_path):
     path = write(
         tmp_path / "a.csv", made.table(["idx", "prompt", "reply", *(n.replace(" ", "_x") for n in names)], rows)
     )
-    start = time.perf_counter()
+    start = time.process_time()
     a = load(path, annotators="judge_*").annotations
-    assert (a.n_items, a.n_annotators, time.perf_counter() - start < 2) == (1200, 9, True)
-    start = time.perf_counter()
+    assert (a.n_items, a.n_annotators, time.process_time() - start < 2) == (1200, 9, True)
+    start = time.process_time()
     with pytest.raises(ColumnError):  # the texts are nobody's labels, also where the table is said to be wide
         load(path, shape="wide", item="idx")
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 def test_a_guess_is_told(tmp_path, caplog):
