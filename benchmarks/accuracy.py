@@ -24,7 +24,7 @@ from covote.engines.memory import MemoryEngine
 from covote.errors import CovoteError
 from covote.estimators.auto import Auto
 from covote.estimators.dawid_skene import DawidSkene, MajorityVote
-from covote.methods.rules import one_sided_share
+from covote.default.labelling_functions import one_sided_share
 from covote.score import calibration_error, error_rate, log_loss
 
 DOCS = Path(__file__).parent.parent / "docs"

@@ -67,12 +67,12 @@ WARM = "multispa in Python, file to labels"
 WARM_DEFAULT = "the default in Python, file to labels"
 DEFAULT = "the default"
 WITH_EM = "multispa and 10 EM passes"
-OUT_OF_CORE = "multispa on DuckDB, 1 GB"
+OUT_OF_CORE = "multispa on disk, 1 GB"
 JOBS = {
     MULTISPA: ["-m", "multispa", "--engine", "memory"],
     WITH_EM: ["-m", "multispa-ds", *TEN_PASSES, "--engine", "memory"],
     DEFAULT: ["--engine", "memory"],
-    OUT_OF_CORE: ["-m", "multispa", "--engine", "duckdb", "--memory-limit", "1GB"],
+    OUT_OF_CORE: ["-m", "multispa", "--engine", "disk", "--memory-limit", "1GB"],
 }
 
 

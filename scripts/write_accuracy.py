@@ -1,4 +1,4 @@
-"""Write docs/accuracy.md: every method on the five Mechanical Turk sets, all annotators, default settings.
+"""Write docs/accuracy.md: every method on the five Mechanical Turk sets, and the methods of the field on all crowds.
 
 Run `python scripts/write_accuracy.py` where the data folder is found (see `covote datasets list`).
 """
@@ -9,10 +9,28 @@ from pathlib import Path
 
 from covote import METHODS, compare
 from covote.annotations import load, load_truth
-from covote.datasets import dataset_path
+from covote.datasets import KNOWN, dataset_names, dataset_path, load_dataset
 
 TARGET = Path(__file__).parent.parent / "docs" / "accuracy.md"
 SETS = ("bluebird", "rte", "trec", "dog", "web")
+FIELD = (
+    "majority-vote",
+    "mv-ds",
+    "wawa",
+    "zero-based-skill",
+    "iwmv",
+    "mmsr",
+    "one-coin-ds",
+    "glad",
+    "mace",
+    "bwa",
+    "ibcc",
+    "ebcc",
+)
+"""Run on all crowds; votes with given weights or gold need what these crowds do not have."""
+
+LARGEST = 200_000
+"""Crowds with more answers are left out, so that the page is written in minutes."""
 
 
 def cells(name: str) -> dict[str, str]:
@@ -25,6 +43,26 @@ def cells(name: str) -> dict[str, str]:
         e = trial.error
         out[trial.method] = "-" if e is None else f"{100 * e.value:.2f} ({100 * e.low:.1f} to {100 * e.high:.1f})"
     return out
+
+
+def field_lines() -> list[str]:
+    """One row for each crowd other than the five: the error of every method of the field."""
+    lines = [
+        "\n## Methods of the field on all other crowds\n",
+        f"Error in percent, crowds of at most {LARGEST:,} answers.\n",
+        "| crowd | " + " | ".join(f"`{m}`" for m in FIELD) + " |",
+        "|---" * (len(FIELD) + 1) + "|",
+    ]
+    rows = []
+    for name in (n for n in dataset_names() if n not in KNOWN):
+        data = load_dataset(name)
+        if data.annotations.annotations.n_labels > LARGEST:
+            continue
+        found = {t.method: t.error for t in compare(data.annotations, truth=data.truth_codes, methods=FIELD)}
+        rows.append([100 * e.value if (e := found[m]) is not None else float("nan") for m in FIELD])
+        lines.append(f"| {name} | " + " | ".join(f"{x:.2f}" for x in rows[-1]) + " |")
+    means = [sum(column) / len(column) for column in zip(*rows, strict=True)]
+    return [*lines, "| **mean** | " + " | ".join(f"{x:.2f}" for x in means) + " |"]
 
 
 def page() -> str:
@@ -40,7 +78,7 @@ def page() -> str:
     ]
     lines += [f"| `{m}` | " + " | ".join(columns[s][m] for s in SETS) + " |" for m in METHODS]
     lines.append("\nIntervals that overlap mean that the set cannot tell the methods apart.\n")
-    return "\n".join(lines)
+    return "\n".join([*lines, *field_lines(), ""])
 
 
 if __name__ == "__main__":

@@ -8,10 +8,10 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
+from covote.engines.frame import FrameEngine
 
 from covote.annotations import load
 from covote.annotations.value import Annotations, Vocabulary
-from covote.engines.frame import FrameEngine
 from covote.engines.memory import MemoryEngine
 from covote.errors import InputError, NotApplicableError
 from covote.estimators.baselines import KOS, EigenRatio, GhoshSVD, MinmaxEntropy, SpectralDS, TensorADMM

@@ -171,9 +171,9 @@ REFUSED = {  # what is typed -> what the sentence must say
     "count votes.csv --threads -3": "--threads",
     "aggregate votes.csv -m mv-ds --set tol=abc": "Option tol of DawidSkene is 'abc', expected a finite number from 0 on.",
     "aggregate votes.csv -m mv-ds --set init=foo": "Option init of DawidSkene is 'foo', expected 'majority',",
-    "aggregate votes.csv -m mv-ds --set engine=frame": "Pass --engine duckdb, polars or spark instead.",
+    "aggregate votes.csv -m mv-ds --set engine=frame": "expected 'auto', 'memory' or 'disk'.",
     "aggregate votes.csv --set threads=foo": "Option threads of Auto is 'foo', expected a whole number from 1 on or None.",
-    "aggregate votes.csv --set nope=1": "does not take these options: nope. Its options are: engine, threads, intervals.",
+    "aggregate votes.csv --set nope=1": "does not take these options: nope. Its options are: engine, memory_limit, threads, intervals.",
     "aggregate votes.csv --memory-limit abc": "Option --memory-limit needs a size such as 4GB, got 'abc'.",
     "aggregate votes.csv --truth truth.csv": "Option --truth truth.csv is used by the report alone. Add --report",
     "aggregate votes.csv -o out --report out/r.html --truth no.csv": "File 'no.csv' not found.",
@@ -251,7 +251,7 @@ def test_import_covote_loads_nothing_heavy():
     subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "PYTHONPATH": str(ROOT / "src")})
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "polars"])
+@pytest.mark.parametrize("engine", ["disk", "duckdb"])
 def test_every_engine_writes_the_same_labels(covote, tmp_path, engine):
     code, out, err = covote("aggregate", EXAMPLE, "-o", "here", "-m", "multispa-ds")
     assert (code, err) == (0, "")
@@ -283,7 +283,7 @@ def test_engine_options_are_checked(covote, votes):
     code, _, err = covote("aggregate", votes, "--engine", "cobol")
     assert (code, err) == (
         2,
-        "Error: Option --engine must be one of auto, memory, duckdb, polars, spark, got 'cobol'.\n",
+        "Error: Option --engine must be one of auto, memory, disk, spark, got 'cobol'.\n",
     )
     code, _, err = covote("aggregate", votes, "--engine", "duckdb", "--memory-limit", "lots")
     assert (code, err) == (2, "Error: Option --memory-limit needs a size such as 4GB, got 'lots'.\n")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from covote.engines.memory import MemoryEngine
-from covote.errors import InputError, NotApplicableError, NotFittedError
+from covote.errors import InputError, NotFittedError
 from covote.estimators.bootstrapped import intervals_of
 from covote.estimators.registry import make
 from covote.intervals import bootstrap, skill, spammer_score
@@ -157,16 +157,6 @@ def test_what_has_no_intervals_says_so():
         bootstrap(engine, fitted, replicates=1)
     with pytest.raises(InputError, match=r"got 20 and 1\.5\.$"):
         bootstrap(engine, fitted, replicates=20, level=1.5)
-
-
-def test_answers_that_stay_in_their_frame_have_no_intervals():
-    pl = pytest.importorskip("polars")
-    frame = pl.DataFrame({"item": [1, 1, 2, 2] * 3, "annotator": ["a", "b"] * 6, "label": ["x", "x", "y", "y"] * 3})
-    estimator = make("mv-ds", engine="frame").fit(frame.unique())
-    with pytest.raises(
-        NotApplicableError, match=r"^Intervals need the answers in memory\. Fit with engine='memory'\.$"
-    ):
-        intervals_of(estimator)
 
 
 @pytest.mark.data

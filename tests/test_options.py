@@ -49,12 +49,12 @@ def test_a_model_is_a_start(kind):
 REFUSED = [
     (DawidSkene, "init", "foo", "'majority', 'multispa', 'multispa-kl' or a Model"),
     (DawidSkene, "prior", "foo", "'estimated' or 'uniform'"),
-    (DawidSkene, "engine", "foo", "'auto', 'memory' or 'frame'"),
+    (DawidSkene, "engine", "foo", "'auto', 'memory' or 'disk'"),
     (DawidSkene, "tol", "abc", "a finite number from 0 on"),
     (DawidSkene, "tol", -1, "a finite number from 0 on"),
     (DawidSkene, "tol", float("nan"), "a finite number from 0 on"),
     (DawidSkene, "tol", None, "a finite number from 0 on"),
-    (DawidSkene, "smoothing", -5, "a finite number from 0 on"),
+    (DawidSkene, "smoothing", -5, "a finite number from 0 on or None"),
     (DawidSkene, "diagonal", "abc", "a finite number from 0 on"),
     (DawidSkene, "max_iter", "abc", "a whole number from 0 on"),
     (DawidSkene, "max_iter", -1, "a whole number from 0 on"),
@@ -106,7 +106,7 @@ def test_make_names_the_options_a_method_has():
     with pytest.raises(InputError) as error:
         make("auto", nope=1, threads=1)
     assert str(error.value) == (
-        "Method 'auto' does not take these options: nope. Its options are: engine, threads, intervals."
+        "Method 'auto' does not take these options: nope. Its options are: engine, memory_limit, threads, intervals."
     )
     with pytest.raises(InputError, match="Option max_iter of DawidSkene is -1"):
         make("mv-ds", max_iter=-1)

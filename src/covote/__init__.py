@@ -28,7 +28,22 @@ _PLACES = {
     "EigenRatio": "covote.estimators.baselines",
     "GhoshSVD": "covote.estimators.baselines",
     "MinmaxEntropy": "covote.estimators.baselines",
+    "agreement": "covote.verbs.agreement",
+    "rate": "covote.verbs.rate",
+    "WeightedVote": "covote.estimators.field_votes",
+    "GoldMajorityVote": "covote.estimators.field_votes",
+    "Wawa": "covote.estimators.field_votes",
+    "ZeroBasedSkill": "covote.estimators.field_votes",
+    "IterativeWeightedVote": "covote.estimators.field_votes",
+    "MMSR": "covote.estimators.field_votes",
+    "OneCoinDawidSkene": "covote.estimators.field_models",
+    "GLAD": "covote.estimators.field_models",
+    "MACE": "covote.estimators.field_models",
+    "BWA": "covote.estimators.field_models",
+    "IBCC": "covote.estimators.field_models",
+    "EBCC": "covote.estimators.field_models",
     "diagnose": "covote.estimators.diagnosed",
+    "label_quality": "covote.estimators.quality",
     "plan": "covote.estimators.planned",
     "count_pairs": "covote.estimators.streams",
     "load_dataset": "covote.datasets",
@@ -54,11 +69,23 @@ if TYPE_CHECKING:
     from covote.estimators.compare import compare
     from covote.estimators.dawid_skene import DawidSkene, MajorityVote, MultiSPA, MultiSPAKL
     from covote.estimators.diagnosed import diagnose
+    from covote.estimators.field_models import BWA, EBCC, GLAD, IBCC, MACE, OneCoinDawidSkene
+    from covote.estimators.field_votes import (
+        MMSR,
+        GoldMajorityVote,
+        IterativeWeightedVote,
+        Wawa,
+        WeightedVote,
+        ZeroBasedSkill,
+    )
     from covote.estimators.planned import plan
+    from covote.estimators.quality import label_quality
     from covote.estimators.registry import METHODS, aggregate
     from covote.estimators.streams import count_pairs
     from covote.model import Model
     from covote.model_file import load_model, save_model
+    from covote.verbs.agreement import agreement
+    from covote.verbs.rate import rate
 
 
 def __getattr__(name: str) -> Any:

@@ -33,6 +33,7 @@ class PairCounts:
     n_items: float
     classes: tuple[Hashable, ...]
     annotators: tuple[Hashable, ...]
+    max_partners: int | None = None  # where blocks of all pairs would not have fitted: partners kept of each annotator
 
     @classmethod
     def build(

@@ -11,33 +11,18 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from covote.engines.base import Engine, LabelFacts, Redrawn
 from covote.errors import InputError
 from covote.methods.align import best_order
 from covote.methods.shrinkage import Shrinkage
-from covote.model import Model, Scores, columns, normalised
+from covote.model import Beliefs, Model, Scores, columns, normalised
+from covote.sampling import Draw
 
 Floats = NDArray[np.float64]
-
-
-class Weighable(Protocol):
-    """What the bootstrap needs of an engine: items that can be counted several times, posteriors in memory."""
-
-    @property
-    def n_items(self) -> int: ...
-
-    def weighted(self, weight: Floats) -> Self:
-        """The same answers with items counted `weight` times."""
-
-    def label_counts(self) -> Floats:
-        """Answers each annotator gave, by label: (annotators, labels)."""
-
-    def posterior(self, scores: Scores) -> Any:
-        """Probability of every class for every item, shape (items, classes)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,11 +82,11 @@ def skill(model: Model) -> Floats:
 
 
 def bootstrap(
-    engine: Weighable,
-    refit: Callable[[Any], Model],
+    engine: Engine,
+    refit: Callable[[Engine], Model],
     *,
     point: Model | None = None,
-    posterior: Floats | None = None,
+    labelled: Scores | Beliefs | None = None,
     shrinkage: Shrinkage | None = None,
     replicates: int = 200,
     level: float = 0.9,
@@ -111,7 +96,7 @@ def bootstrap(
     """Percentile intervals from `replicates` refits on reweighted items.
 
     `refit` takes an engine and returns a model; start it from the point estimate to be fast. `point` is the estimate
-    itself (by default `refit(engine)`) and `posterior` (items, classes) what it labels with. `shrinkage` names the
+    itself (by default `refit(engine)`) and `labelled` what it labels with (by default the same). `shrinkage` names the
     pseudo-answers that `refit` adds: they are as uncertain as answers, so each replicate draws them anew, and an
     annotator with few answers gets the wide interval it deserves. The result depends on the seed alone.
     """
@@ -119,21 +104,20 @@ def bootstrap(
         msg = f"Intervals need at least 2 replicates and a level between 0 and 1, got {replicates} and {level}."
         raise InputError(msg)
     point = refit(engine) if point is None else point
-    posterior = np.asarray(engine.posterior(point.scores())) if posterior is None else posterior
-    labels = posterior.argmax(axis=1)
+    labelled = point.scores() if labelled is None else labelled
 
-    def one(stream: np.random.Generator) -> dict[str, Floats]:
-        weight = stream.poisson(1.0, engine.n_items).astype(np.float64)
-        drawn = engine.weighted(weight)
+    def one(number: int, stream: np.random.Generator) -> dict[str, Floats]:
+        draw = Draw(seed, number)
+        drawn = engine.resampled(draw)
         model = _in_order(refit(drawn), point)
         if shrinkage is not None:
             model = _shaken(model, drawn.label_counts(), shrinkage, stream)
-        return _facts(model) | _drawn(_at_hand(engine, model), labels, weight == 0, stream)
+        return _facts(model) | _drawn(engine.redrawn(_at_hand(engine, model).scores(), labelled, draw), stream)
 
     streams = np.random.default_rng(seed).spawn(replicates)
     with ThreadPoolExecutor(threads or 2) as pool:
-        draws = list(pool.map(one, streams))
-    estimate = _facts(point) | _expected(posterior, labels)
+        draws = list(pool.map(one, range(replicates), streams))
+    estimate = _facts(point) | _expected(engine.label_facts(labelled, 0.0), engine.n_items)
     ends = (1 - level) / 2, (1 + level) / 2
     ranges = {name: _range(value, [d[name] for d in draws], ends) for name, value in estimate.items()}
     return Intervals(
@@ -152,38 +136,32 @@ def _facts(model: Model) -> dict[str, Floats]:
     }
 
 
-def _expected(posterior: Floats, labels: NDArray[np.intp]) -> dict[str, Floats]:
-    wrong = 1 - posterior[np.arange(len(labels)), labels]
-    return {"class_shares": posterior.mean(axis=0), "error": np.asarray(wrong.mean())}
+def _expected(facts: LabelFacts, n_items: int) -> dict[str, Floats]:
+    n = max(n_items, 1)
+    return {"class_shares": facts.mass / n, "error": np.asarray(1 - facts.confidence / n)}
 
 
-def _at_hand(engine: Weighable, model: Model) -> Floats:
-    """Posteriors of the items at hand under the model's confusions and, instead of the prior of the items the replicate
-    happened to draw, these items' own: some EM steps of the prior alone.
+def _at_hand(engine: Engine, model: Model) -> Model:
+    """The model with the prior of the items at hand instead of that of the items the replicate happened to draw: some
+    EM steps of the prior alone.
     """
-    posterior = np.asarray(engine.posterior(model.scores()))
     for _ in range(3):
-        model = replace(model, prior=normalised(posterior.mean(axis=0)))
-        posterior = np.asarray(engine.posterior(model.scores()))
-    return posterior
+        model = replace(model, prior=normalised(engine.expected_counts(model.scores()).prior))
+    return model
 
 
-def _drawn(
-    posterior: Floats, labels: NDArray[np.intp], unseen: NDArray[np.bool_], stream: np.random.Generator
-) -> dict[str, Floats]:
+def _drawn(found: Redrawn, stream: np.random.Generator) -> dict[str, Floats]:
     """Class shares of the items and the error of the point estimate's labels, were the classes as drawn.
 
     A fit is too sure of the items it has seen. Items a replicate did not see are judged fairly, if by a slightly poorer
     fit; the two are mixed as in Efron's .632 rule.
     """
-    N, K = len(posterior), int(posterior.shape[1])
-    drawn = np.minimum((stream.random(N)[:, None] > np.cumsum(posterior, axis=1)).sum(axis=1), K - 1)
-    wrong = np.asarray(1 - posterior[np.arange(N), labels])
-    error = float(wrong.mean())
-    if unseen.any():
-        error = 0.368 * error + 0.632 * float(wrong[unseen].mean())
+    N = round(float(found.classes.sum()))
+    error = found.wrong
+    if found.wrong_unseen is not None:
+        error = 0.368 * error + 0.632 * found.wrong_unseen
     return {
-        "class_shares": np.bincount(drawn, minlength=K) / N,
+        "class_shares": found.classes / N,
         "error": np.asarray(stream.binomial(N, min(max(error, 0.0), 1.0)) / N),
     }
 

@@ -20,17 +20,56 @@ FLOOR = 1e-6
 """The paper's threshold Delta: entries of a confusion matrix below it are raised to it before use."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """What joins a model with votes: log-probabilities of both, each with a weight, are added up item by item."""
+
+    hard: Floats  # (annotators, labels): log-probability of an answer to an item whose answers tell no class
+    hard_share: float  # share of such items
+    votes: Floats  # (annotators,): votes that an answer counts
+    model_weight: float
+    vote_weight: float
+    floor: float  # mass spread over all classes before logs are taken
+
+
+@dataclass(frozen=True, eq=False)
 class Scores:
     """What an engine needs to label: each answer adds a row of `table`, each item starts from `bias`.
 
     With link "log" the sums are log-probabilities (posterior = softmax); with link "linear" they are votes
-    (posterior = shares of the positive part).
+    (posterior = shares of the positive part); with link "pool" log-probabilities are joined with votes by `pool`.
     """
 
     table: Floats  # (annotators, labels, classes)
     bias: Floats  # (classes,)
-    link: Literal["log", "linear"] = "log"
+    link: Literal["log", "linear", "pool"] = "log"
+    pool: Pool | None = None
+
+    def weighted(self, weight: Floats | None) -> Scores:
+        """An answer of annotator m counts as weight[m] independent answers; `None` leaves all as they are."""
+        return self if weight is None else replace(self, table=self.table * weight[:, None, None])
+
+
+@dataclass(frozen=True, eq=False)
+class Beliefs:
+    """What an engine labels with where labels are no sums over answers: a row of probabilities for every item.
+
+    `first` (items,), sorted, says to which item a row belongs, by the row of the table where the item came first;
+    without it rows are in the order of the engine's items.
+    """
+
+    posterior: Floats  # (items, classes)
+    first: NDArray[np.int64] | None = None
+
+    def rows(self, first: NDArray[np.int64] | None) -> Floats:
+        """The probabilities of the items that came first in these rows; of all of them for None."""
+        if self.first is None or first is None:
+            return self.posterior
+        place = np.minimum(np.searchsorted(self.first, first), len(self.first) - 1)
+        if np.any(self.first[place] != first):
+            msg = "The table gave other rows when it was read again. Store it, or persist it, and fit again."
+            raise InputError(msg)
+        return self.posterior[place]
 
 
 @dataclass(frozen=True, eq=False)

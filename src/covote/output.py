@@ -33,17 +33,26 @@ def write_folder(folder: Path, files: Mapping[str, Writer]) -> list[Path]:
         shutil.rmtree(workplace, ignore_errors=True)
 
 
+def relation_writer(table: Any, format: str) -> Writer:
+    """Writes a DuckDB relation as one file, or a Spark frame as a folder of parts."""
+
+    def write(path: Path) -> None:
+        if hasattr(table, "write_csv"):
+            table.write_parquet(str(path)) if format == "parquet" else table.write_csv(str(path), header=True)
+        else:
+            writer = table.write.mode("error")
+            writer.parquet(str(path)) if format == "parquet" else writer.option("header", True).csv(str(path))
+
+    return write
+
+
 def table_writer(columns: Mapping[str, Any], format: str, *, origin: Any = None) -> Writer:
     """Writes columns of equal length as CSV or Parquet; `origin` is where the ids of the first column live."""
     key, *others = columns
 
     def write(path: Path) -> None:
         rest = {name: columns[name] for name in others}
-        relation = make_table("duckdb", key, columns[key], rest, origin=origin)
-        if format == "parquet":
-            relation.write_parquet(str(path))
-        else:
-            relation.write_csv(str(path), header=True)
+        relation_writer(make_table("duckdb", key, columns[key], rest, origin=origin), format)(path)
 
     return write
 

@@ -3,52 +3,80 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from covote.annotations.reading import Reading
 from covote.errors import InputError
 from covote.importers.columnar import named_classes
 from covote.importers.value import Answers, Options
 
 
-def make_options(roles: Mapping[str, Hashable | None], said: Mapping[str, Any]) -> Options:
+def make_options(reading: Reading) -> Options:
     """Options from what `load` was given; texts with commas stand for several names.
 
-    >>> make_options({"item": "a,b"}, {"annotators": "x,y"}).annotators
+    >>> make_options(Reading(item="a,b", annotators="x,y")).annotators
     ('x', 'y')
     """
-    item = roles.get("item")
     return Options(
-        question=said.get("question"),
-        annotators=_several(said.get("annotators")),
-        item=None if item is None else _several(item),
-        annotator=_text(roles.get("annotator")),
-        label=_text(roles.get("label")),
-        where=_texts(said.get("where")),
-        gold_column=said.get("gold_column"),
-        multiple=bool(said.get("multiple")),
+        question=reading.question,
+        annotators=_several(reading.annotators),
+        item=_several(reading.item),
+        annotator=_text(reading.annotator),
+        label=_text(reading.label),
+        where=_texts(reading.where),
+        gold_column=reading.gold_column,
+        multiple=reading.multiple,
     )
 
 
-def open_answers(paths: Any, roles: Mapping[str, Hashable | None], said: Mapping[str, Any]) -> Answers | None:
+def open_answers(paths: Any, reading: Reading) -> Answers | None:
     """The answers of exports and of tables that need the options; None for plain tables, which DuckDB reads."""
     from covote.importers.peek import peek
     from covote.importers.registry import expand, read_export
 
-    options = make_options(roles, said)
+    options = make_options(reading)
     if not options.names_columns:
         answers = read_export(paths, options)
         if answers is not None:
             return answers
     names = expand(paths)
-    if options.item is not None and len(options.item) > 1 and roles["item"] in peek(names[0]).names:
-        options = replace(options, item=(str(roles["item"]),))  # a comma in the name of one column
+    options = _one_item(options, reading, names)
     if not _needs_shaping(options) and not (names and _is_nested(names[0], options)):
         return None
     from covote.annotations.shaped import read_shaped
 
     return read_shaped([peek(name) for name in names], options)
+
+
+def plain_files(paths: Any, reading: Reading, engine: str) -> Any:
+    """The files of plain tables; an error where they, or options, need the answers in memory and not this engine."""
+    for name in reading.for_files:
+        msg = f'Option {name}= needs engine="memory", and engine {engine} was asked for. Leave one of them out.'
+        raise InputError(msg)
+    if what := kind_in_memory(paths, reading):
+        msg = f'Engine {engine} reads plain tables, and this is {what}. Pass engine="memory".'
+        raise InputError(msg)
+    return in_folders(paths)
+
+
+def kind_in_memory(paths: Any, reading: Reading) -> str:
+    """What these files are if they are read into memory whatever their size; empty for plain tables."""
+    from covote.importers.peek import peek
+    from covote.importers.registry import expand, recognise
+
+    if reading.plain:
+        return ""
+    names = expand(paths)
+    options = _one_item(make_options(reading), reading, names)
+    look = peek(names[0])
+    if not options.names_columns and (format := recognise(look)) is not None:
+        return f"a file of {format.title}"
+    if _needs_shaping(options) or _is_nested(names[0], options):
+        return "a table that is not plain"
+    is_folder = isinstance(paths, (str, os.PathLike)) and os.path.isdir(paths)
+    return "a folder of Arrow files" if is_folder and names[0].endswith(".arrow") else ""
 
 
 def in_folders(paths: Any) -> Any:
@@ -72,6 +100,15 @@ def as_arrow(table: Any) -> Any:
             raise InputError(msg)
         table = table[splits[0]]
     return named_classes(table.with_format("arrow")[:])
+
+
+def _one_item(options: Options, reading: Reading, names: Sequence[str]) -> Options:
+    """The options, where a comma in `item=` is part of the name of one column."""
+    from covote.importers.peek import peek
+
+    if options.item is None or len(options.item) < 2 or reading.item not in peek(names[0]).names:
+        return options
+    return replace(options, item=(str(reading.item),))
 
 
 def _needs_shaping(options: Options) -> bool:

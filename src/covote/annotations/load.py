@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,21 +11,19 @@ import numpy as np
 
 from covote.annotations import frames
 from covote.annotations.arrays import encode_matrix, encode_triples
-from covote.annotations.columns import Long, Wide, check_choice, choose
+from covote.annotations.columns import Long, Wide
 from covote.annotations.distinct_rows import DistinctRows
 from covote.annotations.encode import Coded
 from covote.annotations.exports import as_arrow, in_folders, open_answers
-from covote.annotations.guesses import account_of, check_long, check_names, check_pairs, check_texts
+from covote.annotations.guesses import check_long, check_names, check_pairs, check_texts
 from covote.annotations.native import IntArray, take, to_list
-from covote.annotations.repeats import POLICIES, annotations_from
+from covote.annotations.reading import LOG, Reading
+from covote.annotations.repeats import annotations_from
 from covote.annotations.tables import make_table
 from covote.annotations.value import NO_CODE, Annotations, Vocabulary
 from covote.annotations.wide import annotations_from_wide, check_cells
 from covote.errors import InputError
 from covote.importers.value import Answers
-
-LOG = logging.getLogger("covote.reading")
-"""Tells which columns were recognised, or what was read of an export; the command line shows it."""
 
 PLAIN_NAMES = ("item", "annotator", "label")
 
@@ -108,24 +105,36 @@ def load(
     >>> loaded.annotations.classes.to_list(), loaded.item_table({"label": ["dog", "cat"]})
     (['cat', 'dog'], {'x': 'dog', 'y': 'cat'})
     """
-    check_choice("duplicates", duplicates, POLICIES)
-    check_choice("shape", shape, ("auto", "long", "wide"))
-    roles = {"item": item, "annotator": annotator, "label": label}
-    reader = _Reader(roles, shape, duplicates, None if classes is None else list(classes))
-    if isinstance(table, np.ndarray):
-        return reader.array(table)
-    said = {"question": question, "annotators": annotators, "where": where, "gold_column": gold_column}
+    reading = Reading(
+        item=item,
+        annotator=annotator,
+        label=label,
+        columns=columns,
+        shape=shape,
+        duplicates=duplicates,
+        delimiter=delimiter,
+        classes=classes,
+        question=question,
+        annotators=annotators,
+        where=where,
+        gold_column=gold_column,
+        multiple=multiple,
+    )
+    return read(table, reading)
+
+
+def read(table: Any, reading: Reading) -> Loaded:
+    """`load` with its options as one value."""
+    reader = _Reader(reading)
     if is_paths(table):
-        plain = columns is not None or delimiter is not None or shape != "auto"
-        found = None if plain and not any(said.values()) else open_answers(table, roles, {**said, "multiple": multiple})
+        found = None if reading.plain else open_answers(table, reading)
         if found is not None:
             return reader.answers(found)
         table = in_folders(table)
-        return reader.files(table, columns, delimiter) if is_paths(table) else reader.frame(table, "pyarrow")
-    if multiple or any(said.values()):
-        name = next((name for name, value in said.items() if value), "multiple")
-        msg = f"{name}= is for files. Pass a path, or choose the rows and columns of the table yourself."
-        raise InputError(msg)
+        return reader.files(table) if is_paths(table) else reader.frame(table, "pyarrow")
+    reading.check_no_file()
+    if isinstance(table, np.ndarray):
+        return reader.array(table)
     if isinstance(table, Answers):
         return reader.answers(table)
     table = frames.unwrapped(as_arrow(table))
@@ -148,15 +157,12 @@ def is_paths(table: Any) -> bool:
 
 @dataclass(frozen=True)
 class _Reader:
-    """The options of `load` and one method for each kind of table."""
+    """One method for each kind of table."""
 
-    roles: Mapping[str, Hashable | None]
-    shape: str
-    duplicates: str
-    classes: list[Hashable] | None
+    reading: Reading
 
     def array(self, matrix: Any) -> Loaded:
-        if self.shape == "long":
+        if self.reading.shape == "long":
             return self.triples(matrix.tolist())
         label = encode_matrix(matrix)
         cells = [Coded(column, label.values) for column in label.codes.reshape(matrix.shape).T]
@@ -178,7 +184,7 @@ class _Reader:
 
     def frame(self, table: Any, kind: str) -> Loaded:
         table, library = frames.collect(table, kind)
-        chosen = self.choose(frames.names_of(table, library))
+        chosen = self.reading.choose(frames.names_of(table, library))
         out = library if kind == "other" else kind
         if isinstance(chosen, Long):
             names = (chosen.item, chosen.annotator, chosen.label)
@@ -191,11 +197,13 @@ class _Reader:
         names = ("item" if chosen.item is None else str(chosen.item), "annotator", "label")
         return self._guessed_wide(items, cells, out, names, chosen, frames.names_of(table, library))
 
-    def files(self, paths: Any, columns: Sequence[str] | str | None, delimiter: str | None) -> Loaded:
+    def files(self, paths: Any) -> Loaded:
         from covote.annotations.source import read_files
 
-        given = [name for name in self.roles.values() if name is not None]
-        return read_files(paths, self._source, columns=columns, delimiter=delimiter, given=given)
+        reading = self.reading
+        return read_files(
+            paths, self._source, columns=reading.columns, delimiter=reading.delimiter, given=reading.given
+        )
 
     def relation(self, relation: Any) -> Loaded:
         from covote.annotations.source import read_relation
@@ -206,20 +214,17 @@ class _Reader:
         from covote.annotations.sql import encode_long
         from covote.annotations.sql_wide import encode_wide
 
-        chosen = self.choose(source.names)
+        chosen = self.reading.choose(source.names)
         if isinstance(chosen, Long):
-            coded = encode_long(source, chosen, in_order=self.duplicates != "error")
+            coded = encode_long(source, chosen, in_order=self.reading.duplicates != "error")
             return self._guessed(coded, "file", chosen, source.names)
         items, cells = encode_wide(source, chosen)
         names = ("item" if chosen.item is None else str(chosen.item), "annotator", "label")
         return self._guessed_wide(items, cells, "file", names, chosen, source.names)
 
-    def choose(self, names: Sequence[Hashable]) -> Long | Wide:
-        return choose(names, shape=self.shape, **self.roles)
-
     def _guessed(self, coded: tuple[Coded, Coded, Coded], kind: str, chosen: Long, names: Sequence[Hashable]) -> Loaded:
-        check_long(coded, chosen, names, self.roles)
-        return self._told(self._long(coded, kind, chosen.names), chosen, names)
+        check_long(coded, chosen, names, self.reading.roles)
+        return replace(self._long(coded, kind, chosen.names), account=self.reading.tell(chosen, names))
 
     def _guessed_wide(
         self,
@@ -235,18 +240,15 @@ class _Reader:
             check_names(chosen)
             if isinstance(cells, Sequence) or len(cells.index) == len(cells.cells[0].codes):  # all rows are distinct
                 check_pairs(cells if isinstance(cells, Sequence) else cells.cells, chosen)
-        return self._told(self._wide(items, cells, list(chosen.annotators), kind, roles), chosen, names)
-
-    def _told(self, loaded: Loaded, chosen: Long | Wide, names: Sequence[Hashable]) -> Loaded:
-        line = account_of(chosen, names, self.roles)
-        if line:
-            LOG.info(line)
-        return replace(loaded, account=line)
+        loaded = self._wide(items, cells, list(chosen.annotators), kind, roles)
+        return replace(loaded, account=self.reading.tell(chosen, names))
 
     def _long(self, coded: tuple[Coded, Coded, Coded], kind: str, names: tuple[str, str, str]) -> Loaded:
         item, annotator, label = coded
         labels = label.values
-        found = annotations_from(item, annotator, label, duplicates=self.duplicates, classes=self.classes)
+        found = annotations_from(
+            item, annotator, label, duplicates=self.reading.duplicates, classes=self.reading.classes
+        )
         return Loaded(_answered(found), kind, names, labels)
 
     def _wide(
@@ -257,7 +259,9 @@ class _Reader:
         kind: str,
         names: tuple[str, str, str],
     ) -> Loaded:
-        found = annotations_from_wide(items, cells, annotators, duplicates=self.duplicates, classes=self.classes)
+        found = annotations_from_wide(
+            items, cells, annotators, duplicates=self.reading.duplicates, classes=self.reading.classes
+        )
         columns = cells.cells if isinstance(cells, DistinctRows) else cells
         return Loaded(_answered(found), kind, names, columns[0].values if columns else None)
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from covote.annotations.exports import make_options
 from covote.annotations.files import find_files
-from covote.annotations.load import LOG, Loaded, load
+from covote.annotations.load import Loaded, load
+from covote.annotations.reading import LOG, Reading
 from covote.errors import CovoteError
 from covote.importers.peek import peek
 from covote.importers.registry import expand, gather, recognise
@@ -42,15 +43,15 @@ def look_at(paths: Any, **options: Any) -> Look:
     >>> look_at(path).questions["label"]["answers"]
     2
     """
-    roles = {role: options.get(role) for role in ("item", "annotator", "label")}
+    reading = Reading.of(options)
     find_files(paths)  # a missing file is an error, and no finding
     names = expand(paths)
     first = peek(names[0]) if names else None
-    format = recognise(first) if first is not None and not any(roles.values()) else None
+    format = recognise(first) if first is not None and not reading.given else None
     sheet = Sheet("table")
     try:
         if format is not None:
-            sheet = gather([peek(name) for name in names], format, make_options(roles, options))
+            sheet = gather([peek(name) for name in names], format, make_options(reading))
         loaded = _quietly(paths, options)
     except CovoteError as error:
         title = "a plain table" if format is None else format.title
@@ -75,9 +76,8 @@ def read(path: Any, **options: Any) -> Answers:
     """
     from covote.annotations.exports import open_answers
 
-    roles = {role: options.get(role) for role in ("item", "annotator", "label")}
-    plain = any(options.get(name) for name in ("columns", "delimiter", "shape"))
-    found = None if plain else open_answers(path, roles, options)
+    reading = Reading.of(options)
+    found = None if reading.plain else open_answers(path, reading)
     if found is not None:
         LOG.info(found.account.sentence())
         return found

@@ -14,8 +14,6 @@ from covote.annotations.native import IntArray
 from covote.annotations.value import BLOCK, Annotations, Vocabulary, answer_dtype, pack, same_pair, sort
 from covote.errors import ConflictError, InputError
 
-POLICIES = ("error", "first", "last", "majority")
-
 
 def annotations_from(
     item: Coded, annotator: Coded, label: Coded, *, duplicates: str, classes: Iterable[Hashable] | None

@@ -91,9 +91,8 @@ def _relation(key: str, ids: Any, columns: Mapping[str, Any], origin: Any) -> An
         given, parts = {"c_id": _scannable(ids)}, [f"c_id{cast} AS {identifier(key)}"]
         frame = "given"
     for number, (name, column) in enumerate(columns.items()):
-        expression, array = _expression(f"c{number}", column)
-        given[f"c{number}"] = array
-        parts.append(f"{expression} AS {identifier(name)}")
+        sql, given[f"c{number}"] = expression(f"c{number}", column)
+        parts.append(f"{sql} AS {identifier(name)}")
     query = f"SELECT {', '.join(parts)} FROM {frame}"  # noqa: S608
     if origin is not None:
         return origin.query("covote_rows", query)
@@ -103,7 +102,7 @@ def _relation(key: str, ids: Any, columns: Mapping[str, Any], origin: Any) -> An
     return con.sql(query)
 
 
-def _expression(place: str, column: Any) -> tuple[str, Any]:
+def expression(place: str, column: Any) -> tuple[str, Any]:
     """How SQL reads a column, and the array it reads."""
     if not isinstance(column, Coded):
         return place, _scannable(column)

@@ -40,14 +40,18 @@ class Truth:
         A text file knows no numbers: where the ids or labels are text on one side and numbers on the other, the text
         that spells a number stands for it.
         """
-        place = _match(self.items, annotations.items)
-        shared = place >= 0
-        if not shared.any():
+        if not (_match(self.items, annotations.items) >= 0).any():
             msg = (
                 f"The truth shares no item with the annotations: its first item is {self.items[0]!r}, "
                 f"that of the annotations {annotations.items[0]!r}. Check that both use the same ids."
             )
             raise InputError(msg)
+        return self.matched(annotations)
+
+    def matched(self, annotations: Annotations) -> NDArray[np.int64]:
+        """The same, for a part of the items that may have no truth at all."""
+        place = _match(self.items, annotations.items)
+        shared = place >= 0
         label = _match(self.labels, annotations.classes)
         label[label < 0] = UNKNOWN_CLASS
         out = np.full(annotations.n_items, NO_CODE, dtype=np.int64)

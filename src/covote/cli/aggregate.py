@@ -11,11 +11,11 @@ import typer
 
 from covote.cli import options as o
 from covote.cli import reading_options as r
-from covote.cli.report import Figures, ReportFile, TruthFile, check_figures, check_place, default_title
+from covote.cli.report import Figures, ReportFile, TruthFile, check_figures, default_title
 from covote.errors import InputError
 
 if TYPE_CHECKING:
-    from covote.annotations import Annotations, Truth
+    from covote.annotations import Truth
     from covote.estimators.base import Aggregator
     from covote.estimators.summary import Summary
 
@@ -23,9 +23,9 @@ Gold = Annotated[str | None, typer.Option(help="File of items and true labels th
 Probabilities = Annotated[bool, typer.Option("--probabilities", help="Write the probability of every class.")]
 
 EngineName = Annotated[
-    str, typer.Option(help="Where answers are counted: auto (by size), memory, duckdb (out of core), polars or spark.")
+    str, typer.Option(help="Where answers are held: auto (by size), memory, disk or spark. The answer is the same.")
 ]
-MemoryLimit = Annotated[str | None, typer.Option(help="Memory for DuckDB, e.g. 4GB; beyond it, it spills to disk.")]
+MemoryLimit = Annotated[str | None, typer.Option(help="Memory to use with answers on disk, e.g. 4GB.")]
 CountsFile = Annotated[str | None, typer.Option("--counts", help="Learn from this file of `covote count` instead.")]
 
 UseGold = Annotated[bool, typer.Option("--use-gold", help="Fit with the true labels that the export itself holds.")]
@@ -35,6 +35,10 @@ Write = Annotated[
     typer.Option(
         help="Also write the labels as label-studio (predictions), argilla (suggestions) or dataset (Hugging Face)."
     ),
+]
+Groups = Annotated[
+    str | None,
+    typer.Option(help="File with the columns annotator and group: a group shares one vote (judges of one vendor)."),
 ]
 Explain = Annotated[bool, typer.Option("--explain", help="With --method auto: tell in full what was chosen and why.")]
 
@@ -67,6 +71,7 @@ def aggregate(
     memory_limit: MemoryLimit = None,
     counts: CountsFile = None,
     explain: Explain = False,
+    groups: Groups = None,
     use_gold: UseGold = False,
     join: Join = None,
     write: Write = None,
@@ -77,44 +82,38 @@ def aggregate(
 
     Example: covote aggregate votes.csv -o results
     """
-    from covote.annotations import load
     from covote.cli.back import WayBack
-    from covote.cli.elsewhere import Elsewhere, check_memory_limit, choose_engine, learn_from_counts
+    from covote.cli.places import learn_from_counts, open_place, place_of
+    from covote.engines.machine import size_in_bytes
     from covote.estimators.registry import make
     from covote.estimators.summary import summarise
 
     o.check_choice("format", format, ("csv", "parquet"))
-    estimator = make(method, **{"threads": threads, **o.method_options(settings)})
-    check_memory_limit(memory_limit)
+    given = {} if groups is None else {"groups": groups}
+    estimator = make(method, **{"threads": threads, **given, **o.method_options(settings)})
+    if memory_limit is not None:
+        size_in_bytes(memory_limit)
     o.check_writable(folder=output, file=report)
     check_figures(figures)
     reading = {**o.reading(item, annotator, label, columns, shape, duplicates, delimiter), **export}
     back = WayBack.of(join, write)
-    place = r.in_memory(choose_engine(engine, files, gold, shape), engine, files, reading)
-    if estimator.engine == "frame":
-        msg = "Option engine is frame, which is for frames in Python. Pass --engine duckdb, polars or spark instead."
-        raise InputError(msg)
+    place = place_of(engine)
     reporting = report is not None or figures is not None
-    if reporting:
-        check_place(place)
     known = _known_truth(truth, reporting=reporting)
     bar = o.Bar(f"Fitting {method}")
     with bar:
         if counts is not None:
             learn_from_counts(estimator, counts, o.table_argument(files), reading, bar.move)
-            _check_shared(known, estimator.loaded_.annotations)
-        elif place != "memory":
-            job = Elsewhere(estimator, place, memory_limit, Path(output), format, probabilities)
-            summary, written = job.run(o.table_argument(files), gold, reading, bar.move)
         else:
-            loaded = load(o.table_argument(files), **reading)
-            o.check_crowd(loaded.annotations.annotators, loaded.annotations.classes)
-            _check_shared(known, loaded.annotations)
-            estimator.fit(loaded, gold=gold or r.own_gold(loaded, export, wanted=use_gold), progress=bar.move)
-        if place == "memory" or counts is not None:
-            summary = summarise(estimator, method)
-            written = write_results(estimator, summary, Path(output), format, probabilities=probabilities)
-            written += back.write(estimator, Path(output), format, o.table_argument(files), export)
+            own: dict[str, Any] = {"use_gold": use_gold, "threads": threads, "memory_limit": memory_limit}
+            answers = open_place(place, o.table_argument(files), gold, reading, **own)
+            o.check_crowd(answers.annotators, answers.classes)
+            estimator.fit_engine(answers, progress=bar.move)
+        if known is not None:
+            known.codes(estimator.loaded_.annotations)  # raises where the truth knows none of the items
+        summary = summarise(estimator, method)
+        written = write_results(estimator, summary, Path(output), format, probabilities=probabilities)
+        written += back.write(estimator, Path(output), format, o.table_argument(files), export)
         if reporting:
             from covote.report import write_report
 
@@ -127,14 +126,14 @@ def _show(estimator: Aggregator, summary: Summary, written: list[Path], *, expla
     if as_json:
         facts = {**summary.as_dict(), "files": [str(p) for p in written]}
         if explain:
-            facts["choice"] = choice_facts(estimator)
+            facts["explanation"] = explanation_facts(estimator)
         typer.echo(json.dumps(facts, default=str, indent=2))
         return
-    from covote.cli.show import show_choice, show_summary
+    from covote.cli.show import show_explanation, show_summary
 
     show_summary(summary, written)
     if explain:
-        show_choice(estimator)
+        show_explanation(estimator)
 
 
 def _known_truth(truth: str | None, *, reporting: bool) -> Truth | None:
@@ -150,16 +149,10 @@ def _known_truth(truth: str | None, *, reporting: bool) -> Truth | None:
     return None if truth is None else load_truth(truth)
 
 
-def _check_shared(known: Truth | None, annotations: Annotations) -> None:
-    """Raise where the truth knows none of the items."""
-    if known is not None:
-        known.codes(annotations)
-
-
-def choice_facts(estimator: Aggregator) -> dict[str, Any] | None:
-    """What the default chose and why, as plain values; None for a named method."""
-    choice = estimator.fit_.details.get("choice")
-    return None if choice is None else {**asdict(choice), "chosen": choice.chosen, "explanation": choice.explain()}
+def explanation_facts(estimator: Aggregator) -> dict[str, Any] | None:
+    """What the default found and why, as plain values; None for a named method."""
+    found = estimator.fit_.details.get("explanation")
+    return None if found is None else {**asdict(found), "sentences": found.explain()}
 
 
 def write_results(
@@ -168,33 +161,15 @@ def write_results(
     """Write labels, annotators and, where there is one, the model."""
     from covote.estimators.summary import model_of
     from covote.model_file import save_model
-    from covote.output import table_writer, write_folder
+    from covote.output import relation_writer, table_writer, write_folder
 
+    table = estimator.label_table(confidence=True, probabilities=probabilities)
     files = {
-        f"labels.{format}": table_writer(
-            label_columns(estimator, probabilities=probabilities), format, origin=estimator.loaded_.origin
-        ),
+        f"labels.{format}": relation_writer(table, format),
         f"annotators.{format}": table_writer(annotator_columns(summary), format),
         "model.npz": lambda path: save_model(model_of(estimator), path),
     }
     return write_folder(folder, files)
-
-
-def label_columns(estimator: Aggregator, *, probabilities: bool) -> dict[str, Any]:
-    """Item, label, confidence and, on request, the probability of every class."""
-    from covote.labels import column_names
-
-    loaded = estimator.loaded_
-    item, label = loaded.names[0], loaded.names[2]
-    columns = {
-        item: loaded.annotations.items.values,
-        label: loaded.label_column(estimator.codes_),
-        "confidence": estimator.confidence_,
-    }
-    if probabilities:
-        names = column_names(list(loaded.annotations.classes), *columns)
-        columns.update(zip(names, estimator.posterior_.T, strict=True))
-    return columns
 
 
 def annotator_columns(summary: Summary) -> dict[str, list[Any]]:

@@ -18,6 +18,8 @@ from covote.errors import CovoteError
 COMMANDS = (
     "aggregate",
     "compare",
+    "agreement",
+    "rate",
     "simulate",
     "diagnose",
     "plan",
@@ -31,7 +33,8 @@ COMMANDS = (
 """Each is a module of this package with a function `register(app)`."""
 
 _KEYWORD = re.compile(
-    r"(?<![\w./'\"-])(item|annotator|label|columns|shape|duplicates|delimiter|gold|truth|engine|seed|question|annotators|where|gold_column|multiple)="
+    r"(?<![\w./'\"-])(item|annotator|label|columns|shape|duplicates|delimiter|gold|truth|engine|seed|positive|ordered"
+    r"|question|annotators|where|gold_column|multiple)="
     r"(\"[^\"]*\"|'[^']*'|True|)((?:(?:, | or )\"[^\"]*\")*)"
 )
 """Options of the library that are options of commands too: name, value, and further values after commas or "or"."""
@@ -93,7 +96,7 @@ def run(arguments: list[str] | None = None) -> int:
     except Exception as error:
         if not isinstance(error, MemoryError) and type(error).__name__ != "OutOfMemoryException":  # DuckDB's own
             raise
-        typer.echo("Error: Not enough memory. Try --engine duckdb, or a larger --memory-limit.", err=True)
+        typer.echo("Error: Not enough memory. Try --engine disk, or a larger --memory-limit.", err=True)
         return 2
     return code if isinstance(code, int) else 0
 

@@ -33,7 +33,9 @@ class WayBack:
         return cls(join, tuple(kinds or ()))
 
     def write(self, estimator: Aggregator, folder: Path, format: str, files: Any, export: dict[str, Any]) -> list[Path]:
-        """The files, written into the folder of the results."""
+        """The files, written into the folder of the results; items stay where they are if nothing is asked for."""
+        if self.join is None and not self.kinds and not export.get("multiple"):
+            return []
         from covote import ways_back as back
         from covote.output import table_writer, write_folder
 
@@ -52,4 +54,4 @@ class WayBack:
                 out["argilla.json"] = back.argilla_writer(labels, question or "label")
             else:
                 out["dataset.parquet"] = table_writer(labels.columns(), "parquet")
-        return write_folder(folder, out) if out else []
+        return write_folder(folder, out)

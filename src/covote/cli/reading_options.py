@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
-
-from covote.errors import InputError
-
-if TYPE_CHECKING:
-    from covote.annotations import Loaded
 
 Question = Annotated[str | None, typer.Option(help="Which question of an export, or which label column of a table.")]
 Annotators = Annotated[
@@ -57,33 +52,3 @@ def with_export_options(command: Callable[..., None]) -> Callable[..., None]:
     run.__annotations__ = {p.name: p.annotation for p in [*own, *added]}
     del run.__wrapped__
     return run
-
-
-def own_gold(loaded: Loaded, export: Export, *, wanted: bool) -> Mapping[Any, Any] | None:
-    """The true labels that the file itself holds, where the user asked for them."""
-    if wanted and not loaded.gold:
-        msg = "--use-gold: the file holds no true labels. Leave it out, or pass --gold FILE."
-        raise InputError(msg)
-    return loaded.gold if loaded.gold and (wanted or "gold_column" in export) else None
-
-
-def in_memory(place: str, engine: str, files: list[str], reading: dict[str, Any]) -> str:
-    """The engine for these files: exports, and tables that are not plain, are read into memory."""
-    if place == "memory" or not _is_export(files, reading):
-        return place
-    if engine != "auto":
-        msg = f"Engine {engine} reads plain tables only, and this file is read into memory. Use --engine memory."
-        raise InputError(msg)
-    return "memory"
-
-
-def _is_export(files: list[str], reading: dict[str, Any]) -> bool:
-    if any(reading.get(name) for name in _OPTIONS):
-        return True
-    if any(reading.get(role) is not None for role in ("item", "annotator", "label", "columns", "delimiter")):
-        return False
-    from covote.importers.peek import peek
-    from covote.importers.registry import expand, recognise
-
-    names = expand(files)
-    return bool(names) and recognise(peek(names[0])) is not None

@@ -10,7 +10,7 @@ import typer
 from covote.cli import options as o
 from covote.cli import reading_options as r
 from covote.cli.compare import check_names
-from covote.errors import InputError, MissingExtraError
+from covote.errors import MissingExtraError
 
 ModelFile = Annotated[str, typer.Argument(metavar="MODEL", help="The model.npz that covote aggregate wrote.")]
 Page = Annotated[str, typer.Option("--output", "-o", help="Path of the page.")]
@@ -78,13 +78,6 @@ def report(
         return
     typer.echo("\n".join(made.facts.outcome.sentences))
     typer.echo(f"Written: {output}" + (f", figures in {figures}" if figures else ""))
-
-
-def check_place(engine: str) -> None:
-    """Raise before any work where the answers would not be in memory, as a report needs them."""
-    if engine != "memory":
-        msg = f"A report needs the answers in memory, not in {engine}. Use --engine memory, or covote report on a part."
-        raise InputError(msg)
 
 
 def check_figures(folder: str | None) -> None:

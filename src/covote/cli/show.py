@@ -59,12 +59,12 @@ def show_summary(summary: Summary, written: Sequence[Path]) -> None:
     out.print("Written: " + ", ".join(str(p) for p in written), markup=False, soft_wrap=True)
 
 
-def show_choice(estimator: Any) -> None:
-    """What the default chose and why; nothing for a named method."""
-    choice = estimator.fit_.details.get("choice")
-    if choice is not None:
+def show_explanation(estimator: Any) -> None:
+    """What the default found and why; nothing for a named method."""
+    found = estimator.fit_.details.get("explanation")
+    if found is not None:
         console().print()
-        console().print("\n".join(choice.explain()), markup=False, soft_wrap=True)
+        console().print("\n".join(found.explain()), markup=False, soft_wrap=True)
 
 
 def _show_annotators(summary: Summary) -> None:

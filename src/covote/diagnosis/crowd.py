@@ -16,7 +16,7 @@ from covote.diagnosis.identifiability import identifiability
 from covote.diagnosis.model_fit import model_fit
 from covote.diagnosis.overlap import overlap
 from covote.diagnosis.value import Dependence, Diagnosis, LabelQuality
-from covote.engines.base import Engine
+from covote.engines.base import Engine, InMemory
 from covote.engines.memory import MemoryEngine
 from covote.errors import InputError
 from covote.intervals import Intervals
@@ -38,7 +38,7 @@ class Sources:
 
     counts: PairCounts
     engine: Engine | None
-    memory: MemoryEngine | None
+    memory: InMemory | None
     truth: Ints | None  # (items,): class codes, below 0 where unknown
 
     @property
@@ -91,8 +91,7 @@ def diagnose_crowd(
 def _sources(source: Engine | PairCounts, truth: Ints | None) -> Sources:
     if isinstance(source, PairCounts):
         return Sources(source, None, None, None)
-    memory = source if isinstance(source, MemoryEngine) else None
-    return Sources(source.pair_counts(), source, memory, truth)
+    return Sources(source.pair_counts(), source, source.in_memory(), truth)
 
 
 def dependence(have: Sources, model: Model, *, seed: int = 0) -> Dependence:
@@ -106,9 +105,7 @@ def dependence(have: Sources, model: Model, *, seed: int = 0) -> Dependence:
     null = None
     if memory is not None and pairs.n_pairs:
         gold = None if truth is None else np.where(truth >= 0, truth, -1)
-        memory = MemoryEngine(
-            memory.annotations, gold=gold if gold is not None else memory.gold, threads=memory.threads
-        )
+        memory = MemoryEngine(memory.annotations, gold=gold if gold is not None else memory.gold)
         again = dawid_skene(memory, model, tol=1e-6).model
         assert again is not None
         null = simulated_null(memory.annotations, again, pairs, seed=seed)

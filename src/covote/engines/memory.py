@@ -1,24 +1,27 @@
-"""The in-memory engine: Annotations in, counts and posteriors out, by compiled kernels in threads."""
+"""The in-memory engine: Annotations in, counts and posteriors out; one chunk, by compiled kernels in threads."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from covote.annotations import Loaded
 from covote.annotations.distinct_rows import gathered
 from covote.annotations.value import Annotations
 from covote.counts import PairCounts
-from covote.engines.base import ExpectedCounts, LabelFacts, Moments
-from covote.engines.passes import Pass
+from covote.engines.base import ExpectedCounts, HeldOut, LabelFacts, Moments, Redrawn
+from covote.engines.passes import Chunk
 from covote.engines.patterns import Patterns, find_patterns
 from covote.engines.vectorised import is_small
-from covote.model import Scores
+from covote.labels import column_names
+from covote.model import Beliefs, Scores
+from covote.sampling import Draw, item_keys, poisson_weights
 
 Floats = NDArray[np.float64]
 
@@ -37,6 +40,12 @@ class MemoryEngine:
     gold: NDArray[np.int64] | None = None  # (items,): class code, or -1 where unknown
     threads: int | None = None  # all cores when None
     collapse: bool = True  # count items with the same answers once, where that pays
+    source: Loaded | None = field(default=None, repr=False)  # the table the answers came from
+
+    @property
+    def loaded(self) -> Loaded:
+        """The answers with the way back to tables of the user's kind."""
+        return self.source or Loaded(self.annotations, "mapping", ("item", "annotator", "label"))
 
     @property
     def annotators(self) -> tuple[Hashable, ...]:
@@ -47,38 +56,65 @@ class MemoryEngine:
         return tuple(self.annotations.classes)
 
     @property
+    def names(self) -> tuple[str, str, str]:
+        return self.loaded.names
+
+    @property
     def n_items(self) -> int:
         return self.annotations.n_items
+
+    @property
+    def n_unanswered(self) -> int:
+        return self.annotations.n_unanswered
+
+    @property
+    def has_gold(self) -> bool:
+        return self.gold is not None
+
+    def in_memory(self) -> MemoryEngine:
+        return self
+
+    def beliefs(self, posterior: Floats) -> Beliefs:
+        return Beliefs(posterior)
 
     def weighted(self, weight: Floats) -> MemoryEngine:
         """The same answers with items counted `weight` times (bootstrap)."""
         other = replace(self, weight=weight)
-        other.__dict__["_patterns"] = self._patterns  # patterns do not depend on weights
+        for name in ("_patterns", "_keys"):  # they do not depend on weights
+            if name in self.__dict__ or name == "_patterns":
+                other.__dict__[name] = getattr(self, name)
         return other
+
+    def resampled(self, draw: Draw) -> MemoryEngine:
+        return self.weighted(poisson_weights(self._keys, draw))
+
+    @cached_property
+    def _keys(self) -> NDArray[np.uint64]:
+        return item_keys(self.annotations.items.values)
+
+    @property
+    def _threads(self) -> int:
+        return self.threads or os.cpu_count() or 1
 
     @cached_property
     def _patterns(self) -> Patterns | None:
         if not self.collapse or is_small(self.annotations):
             return None
-        return find_patterns(self.annotations, self.gold, self.threads or os.cpu_count() or 1)
+        return find_patterns(self.annotations, self.gold, self._threads)
 
     @cached_property
-    def _distinct(self) -> Pass:
+    def _distinct(self) -> Chunk:
         """The answers that every pass reads: one item for each pattern where that pays, else all items."""
-        threads = self.threads or os.cpu_count() or 1
         found = self._patterns
         if found is None:
-            return Pass(self.annotations, self.weight, self.gold, threads, is_small(self.annotations))
-        small = is_small(found.annotations)
-        return Pass(found.annotations, found.weight(self.weight), found.gold, threads, small)
+            return Chunk(self.annotations, self.weight, self.gold, self._threads)
+        return Chunk(found.annotations, found.weight(self.weight), found.gold, self._threads)
 
-    def distinct(self) -> tuple[MemoryEngine, NDArray[Any] | None]:
-        """An engine with one item for every pattern of answers, and the pattern of every item; see `HasAnnotations`."""
-        found = self._patterns
-        if found is None:
-            return self, None
-        weight = found.weight(self.weight)
-        return replace(self, annotations=found.annotations, weight=weight, gold=found.gold, collapse=False), found.index
+    @cached_property
+    def _by_item(self) -> Chunk:
+        """All items, for beliefs about each; their answers are not looked at."""
+        n = np.zeros(self.n_items + 1, np.int64)
+        return Chunk.of(n, np.empty(0, np.uint16), (0, len(self.classes)), gold=self.gold)
 
     def _spread(self, values: NDArray[Any]) -> NDArray[Any]:
         """Values of the items that passes read -> values of all items."""
@@ -86,62 +122,98 @@ class MemoryEngine:
 
     def pair_counts(self, max_partners: int | None = None) -> PairCounts:
         """Blocks of all pairs that share items, or of the `max_partners` largest overlaps of each annotator."""
-        first, second, blocks = self._distinct.pairs(max_partners)
+        first, second, blocks, limit = self._distinct.pairs(max_partners)
         n_items = float(self.n_items if self.weight is None else self.weight.sum())
-        return PairCounts(first, second, blocks, self.label_counts(), n_items, self.classes, self.annotators)
+        names = self.classes, self.annotators
+        return PairCounts(first, second, blocks, self.label_counts(), n_items, *names, int(limit) or None)
 
     def label_counts(self) -> Floats:
         """Answers each annotator gave, by label: (annotators, labels)."""
-        return self._distinct.label_counts
+        counts: Floats = self._distinct.label_counts()[0]
+        return counts
+
+    @cached_property
+    def _votes(self) -> Floats:
+        return np.asarray(self.label_counts().sum(axis=0))
 
     def expected_counts(self, scores: Scores) -> ExpectedCounts:
-        return self._distinct.expected_counts(scores)
+        soft, mass, value = self._distinct.expected_counts(scores)
+        return ExpectedCounts(soft, mass, float(value))
 
-    def posterior(self, scores: Scores) -> Floats:
+    def heldout(self, question: HeldOut) -> tuple[Floats, Floats, float]:
+        sums, squares, answers = self._distinct.heldout(question)
+        return sums, squares, float(answers)
+
+    def posterior(self, scores: Scores | Beliefs, *, certain: bool = False) -> Floats:
         """Probability of every class for every item, shape (items, classes)."""
-        return self._spread(self._distinct.posterior(scores))
+        whole = scores.posterior if isinstance(scores, Beliefs) else self._spread(self._distinct.posterior(scores)[0])
+        return self._by_item.certain(Beliefs(whole)) if certain else whole
 
-    def labels(self, scores: Scores) -> tuple[NDArray[Any], Floats]:
+    def labels(self, scores: Scores | Beliefs) -> tuple[NDArray[Any], Floats]:
         """Class code and probability of the chosen label of every item, without the whole posterior in memory.
 
         Ties are settled as `covote.labels.choose_labels` does; gold items have their class.
         """
-        code, confidence = (self._spread(values) for values in self._distinct.labels(scores))
-        if self.gold is not None:
-            _make_certain(self.gold, code, confidence)
+        if isinstance(scores, Beliefs):
+            code, confidence = self._by_item.labels(scores, self._votes)
+        else:
+            code, confidence = (self._spread(values) for values in self._distinct.labels(scores, self._votes))
         return code, np.abs(confidence, out=confidence)
 
-    def label_facts(self, scores: Scores, uncertain: float) -> LabelFacts:
+    def label_facts(self, scores: Scores | Beliefs, uncertain: float) -> LabelFacts:
         """Counts for a summary; an item is uncertain where its label is less probable than `uncertain`."""
-        seen = self._distinct
-        code, confidence = seen.labels(scores)
-        if seen.gold is not None:
-            _make_certain(seen.gold, code, confidence)
-        items = None if self._patterns is None else self._patterns.weight(None)  # a pattern stands for many items
-        sums = partial(_sum, items)
-        tied, confidence = confidence < 0, np.abs(confidence)
-        return LabelFacts(
-            np.bincount(code, weights=items, minlength=len(self.classes)).astype(np.int64),
-            self.expected_counts(scores).prior,
-            round(sums(confidence < uncertain)),
-            round(sums(tied)),
-            round(sums(np.diff(seen.annotations.offsets) == 1)),
-            sums(confidence),
-        )
+        shown = None if self._patterns is None else self._patterns.weight(None)  # items that show a pattern
+        whole = isinstance(scores, Beliefs)
+        chunk, count = (self._by_item, None) if whole else (self._distinct, shown)
+        sums = chunk.label_facts(scores, self._votes, uncertain, count)
+        single = np.diff(self._distinct.annotations.offsets) == 1
+        return label_facts(sums, round(float(single.sum() if shown is None else single @ shown)))
+
+    def label_table(
+        self, scores: Scores | Beliefs, *, label: bool = True, confidence: bool = False, probabilities: bool = False
+    ) -> Any:
+        """Items with their labels, the probability of these and of every class, as asked."""
+        loaded = self.loaded
+        code, sure = self.labels(scores) if label or confidence else (None, None)
+        columns: dict[str, Any] = {} if code is None or not label else {loaded.names[2]: loaded.label_column(code)}
+        if confidence:
+            columns["confidence"] = sure
+        if probabilities:
+            shares = self.posterior(scores, certain=True)
+            if loaded.kind == "mapping" and not columns:
+                rows = [dict(zip(self.classes, row, strict=True)) for row in shares.tolist()]
+                return loaded.item_table({"probability": rows})
+            columns.update(zip(column_names(self.classes, loaded.names[0], *columns), shares.T, strict=True))
+        return loaded.item_table(columns)
+
+    def redrawn(self, scores: Scores, labelled: Scores | Beliefs, draw: Draw) -> Redrawn:
+        """The whole posterior is made from the patterns, then classes are drawn item by item."""
+        shares = Beliefs(self.posterior(scores))
+        labels = labelled if isinstance(labelled, Beliefs) else Beliefs(self.posterior(labelled))
+        return redrawn(replace(self._by_item, keys=self._keys).redrawn(shares, labels, self._votes, draw))
 
     def group_moments(self, groups: NDArray[np.int64]) -> Moments:
-        return self._distinct.group_moments(groups)
+        return moments(self._distinct.group_moments(groups))
 
     def triple_moments(self, triples: NDArray[np.int64]) -> Floats:
         """Counts (T, K, K, K) of the answers of annotator triples (T, 3); memory is proportional to the triples."""
-        return self._distinct.triple_moments(triples)
+        counts: Floats = self._distinct.triple_moments(triples)[0]
+        return counts
 
 
-def _make_certain(gold: NDArray[np.int64], code: NDArray[Any], confidence: Floats) -> None:
-    """Give gold items their class in `code` and `confidence` (OUT)."""
-    known = gold >= 0
-    code[known], confidence[known] = gold[known], 1.0
+def label_facts(sums: tuple[NDArray[Any], ...], single: int) -> LabelFacts:
+    """The sums of `Chunk.label_facts` by name."""
+    items, mass, (uncertain, tied, confidence) = sums
+    return LabelFacts(np.rint(items).astype(np.int64), mass, round(uncertain), round(tied), single, float(confidence))
 
 
-def _sum(weight: Floats | None, values: NDArray[Any]) -> float:
-    return float(values.sum() if weight is None else values @ weight)
+def moments(sums: tuple[NDArray[Any], ...]) -> Moments:
+    """The sums of `Chunk.group_moments` by name."""
+    second, third = sums
+    return Moments(second, third, second.sum(axis=(1, 2)), float(third.sum()))
+
+
+def redrawn(sums: tuple[NDArray[Any], ...]) -> Redrawn:
+    """The sums of `Chunk.redrawn` as shares."""
+    classes, (wrong, items, wrong_unseen, unseen) = sums
+    return Redrawn(classes, float(wrong / max(items, 1)), float(wrong_unseen / unseen) if unseen else None)

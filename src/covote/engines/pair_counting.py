@@ -16,16 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covote.annotations.value import Annotations
-from covote.engines.partners import limited, strongest_pairs
+from covote.engines.partners import MOST_CELLS, bound, limited, strongest_pairs
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Span = tuple[int, int]
 Run = Callable[[Callable[[Any], Any], list[Any]], list[Any]]
 """`run(work, tasks)`: results in the order of the tasks, perhaps from several threads."""
-
-MOST_CELLS = 2**26
-"""The table of a small crowd has at most this many cells (256 MB of counts a thread)."""
 
 _LIST = 2**20
 
@@ -39,11 +36,25 @@ class PairCounter:
     run: Run
     threads: int
 
-    def count(self, max_partners: int | None = None) -> tuple[Ints, Ints, Floats]:
-        """Pairs first < second, sorted, and their blocks (pairs, K, K)."""
+    def count(
+        self, max_partners: int | None = None, only: tuple[Ints, Ints] | None = None
+    ) -> tuple[Ints, Ints, Floats, Ints]:
+        """Pairs first < second, sorted, their blocks (pairs, K, K), and the bound of partners (0: all were counted).
+
+        With `only`, those of the pairs it lists.
+        """
+        if only is not None:
+            return *only, self._filled(*only), np.array(0)
         if self._table_pays():
-            return limited(*self._count_in_table(), self.annotations.n_annotators, max_partners)
+            return *limited(*self._count_in_table(), self.annotations.n_annotators, max_partners), np.array(0)
         return self._count_by_annotator(max_partners)
+
+    def overlaps(self) -> tuple[Ints, Ints, Ints]:
+        """Pairs first < second that share items, sorted, and how many items they share."""
+        _, starts = self._by_annotator
+        listed = self.run(self._partners, _even_spans(starts, len(starts) - 1))
+        found, second, shared = (np.concatenate([part[i] for part in listed]) for i in range(3))
+        return np.repeat(np.arange(len(found)), found), second.astype(np.int64), shared.astype(np.int64)
 
     @cached_property
     def _who(self) -> NDArray[np.int32]:
@@ -88,7 +99,9 @@ class PairCounter:
             first, second, blocks = first[met], second[met], blocks[met]
         return first.astype(np.int64), second.astype(np.int64), blocks.astype(np.float64)
 
-    def _count_by_annotator(self, max_partners: int | None) -> tuple[Ints, Ints, Floats]:
+    @cached_property
+    def _by_annotator(self) -> tuple[NDArray[Any], Ints]:
+        """Items of each annotator, one annotator after the other, and where those of each begin."""
         from covote.kernels import pairs
 
         a = self.annotations
@@ -97,29 +110,42 @@ class PairCounter:
         starts = np.concatenate([[0], np.cumsum(answers)])
         by_annotator = np.empty(a.n_labels, np.int32 if a.n_items < 2**31 else np.int64)
         pairs.sort_by_annotator(a.offsets, a.answer, self._who, starts[:-1].copy(), by_annotator)
-        spans = _even_spans(starts, M)
-        listed = self.run(lambda span: self._partners(by_annotator, starts, span), spans)
-        found, second, shared = (np.concatenate([part[i] for part in listed]) for i in range(3))
-        first = np.repeat(np.arange(M), found)
-        if max_partners is not None:
-            keep = strongest_pairs(first, second, shared, M, max_partners)
+        return by_annotator, starts
+
+    def _count_by_annotator(self, max_partners: int | None) -> tuple[Ints, Ints, Floats, Ints]:
+        a = self.annotations
+        first, second, shared = self.overlaps()
+        limit = bound(len(first), (a.n_annotators, a.n_classes)) if max_partners is None else max_partners
+        if limit is not None:
+            keep = strongest_pairs(first, second, shared, a.n_annotators, limit)
             first, second = first[keep], second[keep]
-        first_pair = np.searchsorted(first, np.arange(M + 1))
-        blocks = np.zeros((len(first), K, K))
+        blocks = self._filled(first, second)
+        met = blocks.any(axis=(1, 2)) if len(self.weight) else slice(None)  # items of weight 0 do not count
+        unasked = limit if max_partners is None and limit is not None else 0
+        return first[met], second[met], blocks[met], np.array(unasked)
+
+    def _filled(self, first: Ints, second: Ints) -> Floats:
+        """Blocks of the pairs listed, sorted by the first annotator."""
+        from covote.kernels import pairs
+
+        a = self.annotations
+        by_annotator, starts = self._by_annotator
+        first_pair = np.searchsorted(first, np.arange(a.n_annotators + 1))
+        blocks = np.zeros((len(first), a.n_classes, a.n_classes))
         self.run(
             lambda span: pairs.fill_pairs(
                 a.offsets, a.answer, self.weight, self._who, by_annotator, starts, span, first_pair, second, blocks
             ),
-            spans,
+            _even_spans(starts, a.n_annotators),
         )
-        met = blocks.any(axis=(1, 2)) if len(self.weight) else slice(None)  # items of weight 0 do not count
-        return first[met], second[met].astype(np.int64), blocks[met]
+        return blocks
 
-    def _partners(self, by_annotator: NDArray[Any], starts: Ints, span: Span) -> tuple[NDArray[Any], ...]:
+    def _partners(self, span: Span) -> tuple[NDArray[Any], ...]:
         """Number of partners of each annotator of the span, the partners, and the items shared with them."""
         from covote.kernels import pairs
 
         a = self.annotations
+        by_annotator, starts = self._by_annotator
         M = a.n_annotators
         size = min(max(_LIST, M), max((M - span[0]) * (span[1] - span[0]), 1))
         found = np.zeros(M, np.int64)

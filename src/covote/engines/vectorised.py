@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covote.annotations.value import Annotations
-from covote.engines.base import ExpectedCounts
-from covote.model import Scores
+from covote.engines.base import HeldOut
+from covote.model import Pool, Scores
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -35,12 +35,64 @@ def posterior(a: Annotations, scores: Scores) -> Floats:
     return _posterior(a, scores)[0]
 
 
+def _sums_by_item(a: Annotations, rows: Floats) -> Floats:
+    """Rows of the answers (answers, n) added up by item, (items, n)."""
+    return np.column_stack([np.bincount(a.item, weights=s, minlength=a.n_items) for s in rows.T])
+
+
+def _softmax(logs: Floats) -> Floats:
+    shares = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+def _pooled(a: Annotations, scores: Scores, pool: Pool) -> Floats:
+    """Probabilities by the pool of model and votes, (items, classes); see `covote.kernels.pool.item_pool`."""
+    K = len(scores.bias)
+    prior = np.exp(scores.bias)
+    with np.errstate(divide="ignore"):
+        begin = np.append(scores.bias + np.log1p(-pool.hard_share), np.log(pool.hard_share))
+    logs = np.column_stack([scores.table.reshape(-1, K)[a.answer], pool.hard.ravel()[a.answer]])
+    states = _softmax(_sums_by_item(a, logs) + begin)
+    model = states[:, :K] + states[:, K:] * prior
+    votes = _sums_by_item(a, np.eye(K)[a.label] * pool.votes[a.annotator, None])
+    total = votes.sum(axis=1, keepdims=True)
+    share = np.where(total > 0, votes / np.where(total > 0, total, 1.0), 1 / K)
+    e = pool.floor
+    joined = _softmax(
+        pool.model_weight * np.log((1 - e) * model + e / K) + pool.vote_weight * np.log((1 - e) * share + e / K)
+    )
+    return np.where(np.diff(a.offsets)[:, None] > 0, joined, prior)
+
+
+def heldout(a: Annotations, weight: Floats | None, question: HeldOut) -> tuple[Floats, Floats, Floats]:
+    """Answers held out one by one; see `covote.engines.base.Engine`."""
+    K, item = a.n_classes, a.item
+    rows = question.scores.table.reshape(-1, len(question.scores.bias))[a.answer]  # (answers, states)
+    sums = _sums_by_item(a, rows)
+    present = _softmax(sums + question.scores.bias)[item, :K]
+    counts = question.counts.reshape(-1, K)[a.answer]
+    given = question.counts.sum(axis=1)[a.annotator]
+    s = question.strength[a.annotator, None]
+    mine = (np.maximum(counts - present, 0.0) + s * question.pooled[a.label]) / (np.maximum(given - present, 0.0) + s)
+    others = (sums[item] - rows)[:, :K]
+    several = np.diff(a.offsets)[item] > 1
+    right = [(_softmax(question.prior + power * others) * mine).sum(axis=1) for power in question.powers]
+    logs = np.log(np.column_stack(right)) * several[:, None]
+    by_item = _sums_by_item(a, logs)  # (items, powers)
+    w = np.ones(a.n_items) if weight is None else weight
+    apart = (by_item[:, :, None] - by_item[:, None, :]) ** 2
+    return w @ by_item, np.einsum("n,ntu->tu", w, apart), np.asarray(w[item] @ several, np.float64)
+
+
 def _posterior(a: Annotations, scores: Scores, gold: Ints | None = None) -> tuple[Floats, Floats]:
     """Probabilities (items, classes), those of gold items certain, and the log-likelihood of every item."""
-    rows = scores.table.reshape(-1, len(scores.bias))[a.answer]  # (answers, classes)
-    item = a.item
-    sums = np.column_stack([np.bincount(item, weights=s, minlength=a.n_items) for s in rows.T]) + scores.bias
     known = np.zeros(a.n_items, bool) if gold is None else gold >= 0
+    if scores.pool is not None:
+        pooled = _pooled(a, scores, scores.pool)
+        pooled[known] = np.eye(pooled.shape[1])[np.zeros(0, int) if gold is None else gold[known]]
+        return pooled, np.zeros(a.n_items)
+    rows = scores.table.reshape(-1, len(scores.bias))[a.answer]  # (answers, classes)
+    sums = _sums_by_item(a, rows) + scores.bias
     if scores.link == "linear":
         shares = np.maximum(sums, 0.0)
         likelihood = np.zeros(a.n_items)
@@ -60,8 +112,10 @@ def _posterior(a: Annotations, scores: Scores, gold: Ints | None = None) -> tupl
     return shares, likelihood
 
 
-def expected_counts(a: Annotations, weight: Floats | None, gold: Ints | None, scores: Scores) -> ExpectedCounts:
-    """One EM pass; see `covote.engines.base.Engine`."""
+def expected_counts(
+    a: Annotations, weight: Floats | None, gold: Ints | None, scores: Scores
+) -> tuple[Floats, Floats, Floats]:
+    """One EM pass: soft counts, masses, log-likelihood; see `covote.engines.base.Engine`."""
     shares, likelihood = _posterior(a, scores, gold)
     if weight is not None:
         shares = shares * weight[:, None]
@@ -70,7 +124,7 @@ def expected_counts(a: Annotations, weight: Floats | None, gold: Ints | None, sc
     item = a.item
     counts = [np.bincount(a.answer, weights=p[item], minlength=size) for p in shares.T]
     confusion: Floats = np.column_stack(counts).astype(np.float64).reshape(scores.table.shape)
-    return ExpectedCounts(confusion, shares.sum(axis=0), float(likelihood.sum()))
+    return confusion, shares.sum(axis=0), np.asarray(likelihood.sum())
 
 
 def count_pairs(a: Annotations, weight: Floats | None) -> tuple[Ints, Ints, Floats]:

@@ -9,27 +9,23 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from importlib import import_module  # the report sits above this module and is loaded when asked for
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from covote.annotations import Loaded
+from covote.annotations.history import History, read_history
 from covote.annotations.native import to_list
+from covote.counts import PairCounts
 from covote.engines.base import Engine
+from covote.engines.history import WithHistory
 from covote.engines.memory import MemoryEngine
 from covote.errors import ConvergenceWarning, InputError, NotFittedError
 from covote.estimators.checks import check_options
-from covote.estimators.tables import (
-    is_distributed,
-    label_table,
-    match_annotations,
-    open_frame,
-    probability_table,
-    read_table,
-)
+from covote.estimators.tables import label_table, match_annotations, open_engine, probability_table, read_table
 from covote.labels import choose_labels
-from covote.model import Fit, Model, Progress, Status
+from covote.model import Beliefs, Fit, Model, Progress, Scores, Status
 
 Floats = NDArray[np.float64]
 
@@ -43,13 +39,19 @@ class Aggregator(abc.ABC):
     kind of frame out; triples or an array give a plain mapping.
     """
 
-    engine: Literal["auto", "memory", "frame"] = "auto"
-    """Where the answers are counted: in memory, or as plans on the user's own frame. "auto": Spark and Dask frames stay
-    where they are, everything else is read into memory. With "frame" labels come back as a lazy frame."""
+    engine: Literal["auto", "memory", "disk"] = "auto"
+    """Where the answers are held: in memory, or encoded on disk and read part after part. "auto": Spark and Dask frames
+    stay where they are; files that would not fit go to disk; everything else is read into memory. The answer is the
+    same."""
+    memory_limit: str | None = None
+    """Memory to use when the answers are on disk, such as "4GB"; half of what is free when None."""
     threads: int | None = None
     """Threads of the in-memory engine; all cores when None. The answer does not depend on it."""
     intervals: bool = False
-    """Bootstrap intervals of everything learnt, as `intervals_` (for methods with a model, answers in memory)."""
+    """Bootstrap intervals of everything learnt, as `intervals_` (for methods with a model)."""
+
+    takes_history: ClassVar[bool] = False
+    """Whether `fit(history=...)` enters the method as counts."""
 
     method_name: str = field(default="", init=False, repr=False)
     """The name under which `METHODS` made it."""
@@ -58,25 +60,51 @@ class Aggregator(abc.ABC):
     def _run(self, engine: Engine, progress: Progress | None) -> Fit:
         """The method itself: an engine in, a fit out."""
 
-    def fit(self, table: Any, *, gold: Any = None, progress: Progress | None = None, **reading: Any) -> Self:
-        """Learn from the answers; `gold` gives the true labels of some items, which the fit takes as certain."""
+    def fit(
+        self, table: Any, *, gold: Any = None, history: Any = None, progress: Progress | None = None, **reading: Any
+    ) -> Self:
+        """Learn from the answers; `gold` gives the true labels of some items, which the fit takes as certain.
+
+        `history` tells of answers given before, to items of known class: rows of annotator, class, label, count
+        (`covote.annotations.history`). They count as much as answers to gold items, and leave the class prior alone.
+        """
         check_options(self)
-        if self.engine == "frame" or (self.engine == "auto" and is_distributed(table)):
-            engine = open_frame(table, gold, reading)
-            return self._learn(engine, None, progress)
-        loaded, gold_codes = read_table(table, gold, reading)
-        return self._learn(MemoryEngine(loaded.annotations, gold=gold_codes, threads=self.threads), loaded, progress)
+        past = None if history is None else self._read_history(history)
+        engine = open_engine(
+            table,
+            gold,
+            reading,
+            place=self.engine,
+            threads=self.threads,
+            memory_limit=self.memory_limit,
+            classes=() if past is None else past.classes,
+        )
+        return self._learn(engine, progress, run=self._with_past(past))
+
+    def fit_engine(self, engine: Engine, *, progress: Progress | None = None) -> Self:
+        """Learn from answers that an engine holds already."""
+        return self._learn(engine, progress)
+
+    def _read_history(self, history: Any) -> History:
+        if not self.takes_history:
+            msg = f"{type(self).__name__} cannot use history. Use one of: mv-ds, multispa-ds, one-coin-ds, ibcc."
+            raise InputError(msg)
+        return read_history(history)
+
+    def _with_past(self, past: History | None) -> Callable[[Any, Progress | None], Fit] | None:
+        if past is None:
+            return None
+        return lambda engine, progress: self._run(cast(Engine, WithHistory.of(engine, past)), progress)
 
     def _learn(
         self,
         source: Any,  # an engine, or pair counts
-        loaded: Loaded | None,
         progress: Progress | None,
         run: Callable[[Any, Progress | None], Fit] | None = None,
     ) -> Self:
         check_options(self)
-        self.engine_, self._loaded = source, loaded
-        for name in ("posterior_", "_chosen"):
+        self.engine_ = source
+        for name in ("posterior_", "_chosen", "loaded_"):
             self.__dict__.pop(name, None)
         self.annotators_, self.classes_ = source.annotators, source.classes
         self.fit_ = (run or self._run)(source, progress)
@@ -109,30 +137,37 @@ class Aggregator(abc.ABC):
     @property
     def labels_(self) -> Any:
         """The chosen label of every item, in the order of the input."""
-        if self.on_frame_:
-            return self.engine_.posterior(self.fit_.scores)
-        return label_table(self.loaded_, self.codes_)
+        return self._answers.label_table(self._labelling)
+
+    def label_table(self, *, confidence: bool = False, probabilities: bool = False) -> Any:
+        """The chosen label of every item beside, on request, its probability and that of every class."""
+        return self._answers.label_table(self._labelling, confidence=confidence, probabilities=probabilities)
 
     @property
     def probas_(self) -> Any:
         """Probability of every class for every item; rows sum to 1, ties are shown as ties."""
-        if self.on_frame_:
-            return self.engine_.posterior(self.fit_.scores)
-        return probability_table(self.loaded_, self.posterior_)
+        return self._answers.label_table(self._labelling, label=False, probabilities=True)
 
-    @property
+    @cached_property
     def loaded_(self) -> Loaded:
-        """The encoded answers."""
-        loaded = self._fitted._loaded
-        if loaded is None:
-            msg = "The answers are not in memory, so there are no arrays of items. Use model_ and predict."
-            raise NotFittedError(msg)
-        return loaded
+        """The encoded answers with the ids of their items, brought into memory where they are elsewhere."""
+        return self._answers.in_memory().loaded
 
     @property
-    def on_frame_(self) -> bool:
-        """Whether the answers stayed in the user's frame."""
-        return self._fitted._loaded is None and hasattr(self.engine_, "posterior")
+    def _answers(self) -> Engine:
+        """The engine, or an error where the fit saw counts alone."""
+        engine = self._fitted.engine_
+        if isinstance(engine, PairCounts):
+            msg = "This was fitted on counts, which know no items. Use model_ and predict, or label(table)."
+            raise NotFittedError(msg)
+        found: Engine = engine
+        return found
+
+    @property
+    def _labelling(self) -> Scores | Beliefs:
+        """What labels come from: scores, or probabilities by item where they are no sums over answers."""
+        fit, engine = self._fitted.fit_, self._answers
+        return fit.scores if fit.posterior is None else engine.beliefs(fit.posterior)
 
     @property
     def confidence_(self) -> Floats:
@@ -190,14 +225,7 @@ class Aggregator(abc.ABC):
     @cached_property
     def posterior_(self) -> Floats:
         """Probability of every class for every item, shape (items, classes)."""
-        fit = self._fitted.fit_
-        _ = self.loaded_
-        posterior = fit.posterior if fit.posterior is not None else self.engine_.posterior(fit.scores)
-        gold = self.engine_.gold
-        if gold is not None:
-            posterior = posterior.copy()
-            posterior[gold >= 0] = np.eye(posterior.shape[1])[gold[gold >= 0]]
-        return posterior
+        return self._answers.posterior(self._labelling, certain=True)
 
     @property
     def codes_(self) -> NDArray[np.int64]:
@@ -207,16 +235,11 @@ class Aggregator(abc.ABC):
     @cached_property
     def _chosen(self) -> tuple[NDArray[np.int64], Floats]:
         """Codes and probabilities of the chosen labels; the whole posterior is made only where it is needed."""
-        fit, _ = self._fitted.fit_, self.loaded_
-        direct = fit.posterior is None and len(fit.scores.bias) == len(self.classes_)
-        if direct and "posterior_" not in self.__dict__ and isinstance(self.engine_, MemoryEngine):
-            return self.engine_.labels(fit.scores)
-        codes = choose_labels(self.posterior_, self._votes)
-        return codes, np.asarray(self.posterior_[np.arange(len(codes)), codes])
+        return self._answers.labels(self._labelling)
 
     def _score_new(self, table: Any, reading: dict[str, Any]) -> tuple[Loaded, Floats]:
         self._fitted  # noqa: B018 - raises before fit
-        loaded, _ = read_table(table, None, reading)
+        loaded = read_table(table, None, reading)[0]
         matched = match_annotations(loaded.annotations, self.annotators_, self.classes_)
         engine = MemoryEngine(matched, threads=self.threads)
         named = replace(loaded, annotations=matched, labels=self._label_values(loaded))
@@ -224,7 +247,8 @@ class Aggregator(abc.ABC):
 
     def _label_values(self, loaded: Loaded) -> Any:
         """Labels in the user's own kind of column, from the new table or the fitted one, whichever has all classes."""
-        known = self._loaded if self._loaded is not None and self._loaded.kind == loaded.kind else loaded
+        fitted = self.engine_.loaded if isinstance(self.engine_, MemoryEngine) else loaded
+        known = fitted if fitted.kind == loaded.kind else loaded
         if loaded.kind in ("file", "duckdb"):
             return None
         columns = (x.labels for x in (loaded, known) if x.labels is not None)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from covote.engines.base import Engine
-from covote.engines.memory import MemoryEngine
-from covote.errors import NotApplicableError
 from covote.estimators.base import Aggregator
 from covote.estimators.dawid_skene import DawidSkene
 from covote.intervals import Intervals, bootstrap
@@ -31,10 +29,7 @@ def intervals_of(
     >>> bool((found.accuracy.low <= found.accuracy.high).all())
     True
     """
-    model, engine = estimator.model_, estimator.engine_
-    if not isinstance(engine, MemoryEngine):
-        msg = "Intervals need the answers in memory. Fit with engine='memory'."
-        raise NotApplicableError(msg)
+    model, engine = estimator.model_, estimator._answers
     again = _from_estimate(estimator, model)
 
     def refit(reweighted: Engine) -> Model:
@@ -46,7 +41,7 @@ def intervals_of(
         engine,
         refit,
         point=model,
-        posterior=estimator.posterior_,
+        labelled=estimator._labelling,
         shrinkage=_shrinkage(estimator),
         replicates=replicates,
         level=level,
@@ -58,8 +53,8 @@ def intervals_of(
 def _from_estimate(estimator: Aggregator, model: Model) -> Aggregator:
     """The same estimator, started from the estimate where it takes a start; EM from it for one that averages models."""
     options: dict[str, Any] = estimator.get_params()
-    if estimator.fit_.posterior is not None:
-        return DawidSkene(init=model, threads=1, tol=_WARM)
+    if estimator.fit_.posterior is not None or _borrows(options):
+        return DawidSkene(init=model, smoothing=SAFE.flat, diagonal=SAFE.diagonal, threads=1, tol=_WARM)
     warm = {"init": model, "tol": _WARM} if "init" in options else {}
     changes = {name: value for name, value in {**warm, "threads": 1, "intervals": False}.items() if name in options}
     return type(estimator)(**{**options, **changes})
@@ -68,8 +63,13 @@ def _from_estimate(estimator: Aggregator, model: Model) -> Aggregator:
 def _shrinkage(estimator: Aggregator) -> Shrinkage | None:
     """The pseudo-answers the estimator adds, where its options say."""
     options = estimator.get_params()
-    if estimator.fit_.posterior is not None:
+    if estimator.fit_.posterior is not None or _borrows(options):
         return SAFE
     if "diagonal" not in options:
         return None
     return Shrinkage(flat=float(options["smoothing"]), diagonal=float(options["diagonal"]))
+
+
+def _borrows(options: dict[str, Any]) -> bool:
+    """EM in which annotators borrow from the crowd: refits that borrow as well would vary too little."""
+    return "diagonal" in options and options["smoothing"] is None

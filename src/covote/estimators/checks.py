@@ -24,6 +24,12 @@ _LEAST: dict[str, float] = {
     "smoothing": 0,
     "diagonal": 0,
     "floor": 0,
+    "right": 0,
+    "wrong": 0,
+    "precision": 0,
+    "pull": 0,
+    "subtypes": 1,
+    "halve_every": 1,
 }
 """Smallest value of an option, by its name or by class and name."""
 
@@ -61,6 +67,8 @@ def _alternatives(annotated: Any) -> tuple[Any, ...]:
 
 
 def _fits(value: Any, kind: Any, least: float | None) -> bool:
+    if kind is Any:
+        return True
     if get_origin(kind) is Literal:
         return isinstance(value, str) and value in get_args(kind)
     if kind is bool:

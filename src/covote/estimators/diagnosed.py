@@ -51,7 +51,7 @@ def diagnose(
     if isinstance(source, PairCounts):
         return _from_counts(source, fit, truth, seed)
     estimator = _fitted(source, fit, method, reading)
-    engine = estimator.engine_
+    engine = estimator._answers.in_memory()
     ranges = intervals if isinstance(intervals, Intervals) else None
     if intervals is True:
         ranges = intervals_of(estimator, replicates=replicates, seed=seed)
@@ -96,9 +96,8 @@ def _fitted(source: Any, fit: Any, method: str, reading: dict[str, Any]) -> Aggr
     matched = match_annotations(loaded.annotations, model.annotators, model.classes)
     estimator = DawidSkene(init=model)
     scores = fit.scores if isinstance(fit, Fit) else model.floored().scores()
-    return estimator._learn(
-        MemoryEngine(matched), Loaded(matched, "mapping", loaded.names), None, lambda *_: Fit(scores, model)
-    )
+    engine = MemoryEngine(matched, source=Loaded(matched, "mapping", loaded.names))
+    return estimator._learn(engine, None, lambda *_: Fit(scores, model))
 
 
 def _model_given(fit: Any) -> Model | None:
@@ -113,9 +112,9 @@ def _model_given(fit: Any) -> Model | None:
 
 
 def _truth_codes(truth: Any, engine: Engine) -> Ints | None:
-    if truth is None or not isinstance(engine, MemoryEngine):
+    if truth is None:
         return None
     if isinstance(truth, np.ndarray) and truth.shape == (engine.n_items,) and truth.dtype.kind == "i":
         return truth.astype(np.int64)
     found = truth if isinstance(truth, Truth) else load_truth(truth)
-    return found.codes(engine.annotations)
+    return found.codes(engine.in_memory().annotations)

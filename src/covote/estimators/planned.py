@@ -6,7 +6,6 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 from covote.annotations import Annotations
-from covote.engines.memory import MemoryEngine
 from covote.errors import InputError
 from covote.estimators.base import Aggregator
 from covote.estimators.summary import model_of
@@ -70,7 +69,4 @@ def _known(table: Any, fit: Any, reading: dict[str, Any]) -> tuple[Annotations |
         return None, model
     if not isinstance(table, Aggregator):
         return read_table(table, None, reading)[0].annotations, model
-    if not isinstance(table.engine_, MemoryEngine):
-        msg = "A plan needs the answers in memory. Pass the table itself."
-        raise InputError(msg)
-    return table.engine_.annotations, model
+    return table.loaded_.annotations, model

@@ -10,7 +10,7 @@ from covote.counts import PairCounts
 from covote.engines.base import Engine
 from covote.engines.memory import MemoryEngine
 from covote.estimators.base import Aggregator
-from covote.estimators.tables import is_distributed, match_whole_table, open_frame, read_table
+from covote.estimators.tables import match_whole_table, open_engine, read_table
 from covote.model import Fit, Progress
 
 
@@ -24,12 +24,13 @@ class CountsAggregator(Aggregator, abc.ABC):
 
     def _run(self, engine: Engine, progress: Progress | None) -> Fit:
         self.counts_ = engine.pair_counts()
-        return self._run_counts(self.counts_, progress)
+        fit = self._run_counts(self.counts_, progress)
+        return replace(fit, notes=(*fit.notes, *bounded_note(self.counts_)))
 
     def fit_counts(self, counts: PairCounts, *, progress: Progress | None = None) -> Self:
         """Learn from pair counts made elsewhere; then `predict` labels any table."""
         self.counts_ = counts
-        return self._learn(counts, None, progress, run=lambda _, p: self._run_counts(counts, p))
+        return self._learn(counts, progress, run=lambda _, p: self._run_counts(counts, p))
 
     def partial_fit(self, chunk: Any, *, progress: Progress | None = None, **reading: Any) -> Self:
         """Add a chunk of whole items to the counts and learn again; the order of chunks does not matter.
@@ -48,14 +49,21 @@ class CountsAggregator(Aggregator, abc.ABC):
         """Hold the labels of this table by what was learnt, as if it had been fitted on it."""
         loaded, _ = read_table(table, None, reading)
         matched = match_whole_table(loaded.annotations, self.annotators_, self.classes_)
-        engine = MemoryEngine(matched, threads=self.threads)
-        return self._learn(engine, replace(loaded, annotations=matched, labels=None), None, run=lambda *_: self.fit_)
+        source = replace(loaded, annotations=matched, labels=None)
+        engine = MemoryEngine(matched, threads=self.threads, source=source)
+        return self._learn(engine, None, run=lambda *_: self.fit_)
 
 
 def count_pairs(table: Any, *, threads: int | None = None, **reading: Any) -> PairCounts:
     """The pair counts of any table; `+` adds those of chunks of whole items."""
-    if is_distributed(table):
-        counts: PairCounts = open_frame(table, None, reading).pair_counts()
-        return counts
-    loaded, _ = read_table(table, None, reading)
-    return MemoryEngine(loaded.annotations, threads=threads).pair_counts()
+    return open_engine(table, None, reading, threads=threads).pair_counts()
+
+
+def bounded_note(counts: PairCounts) -> tuple[str, ...]:
+    """A sentence where not all pairs were counted."""
+    if counts.max_partners is None:
+        return ()
+    return (
+        f"Blocks of all pairs would not fit: {counts.n_pairs:,} pairs were counted, each annotator with the "
+        f"{counts.max_partners} it shares most items with.",
+    )

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from covote.engines.base import HasAnnotations, LabelFacts
+from covote.engines.base import Engine
 from covote.estimators.base import Aggregator
-from covote.labels import TIE
 from covote.methods.shrinkage import Shrinkage
 from covote.model import Model, Status, columns, normalised
 
@@ -66,9 +65,8 @@ class Summary:
 
 def summarise(estimator: Aggregator, method: str) -> Summary:
     """The facts of a fit, whether its answers are in memory or stayed in their frame."""
-    engine, fit = estimator.engine_, estimator.fit_
-    plain = fit.posterior is None and len(fit.scores.bias) == len(engine.classes)
-    facts = engine.label_facts(fit.scores, UNCERTAIN) if plain else _label_facts(estimator)
+    engine, fit = estimator._answers, estimator.fit_
+    facts = engine.label_facts(estimator._labelling, UNCERTAIN)
     n = max(engine.n_items, 1)
     classes = zip(engine.classes, facts.items.tolist(), (facts.mass / n).tolist(), strict=True)
     return Summary(
@@ -89,26 +87,13 @@ def summarise(estimator: Aggregator, method: str) -> Summary:
     )
 
 
-def _unanswered(engine: Any) -> tuple[str, ...]:
+def _unanswered(engine: Engine) -> tuple[str, ...]:
     """A sentence about items that nobody answered, as wide tables may have."""
-    number = engine.annotations.n_unanswered if isinstance(engine, HasAnnotations) else 0
+    number = engine.n_unanswered
     if not number:
         return ()
     items = "1 item has" if number == 1 else f"{number:,} items have"
     return (f"{items} no answer: the label is the likeliest class, by how common each is.",)
-
-
-def _label_facts(estimator: Aggregator) -> LabelFacts:
-    a, posterior, codes = estimator.loaded_.annotations, estimator.posterior_, estimator.codes_
-    tied = (posterior >= posterior.max(axis=1, keepdims=True) - TIE).sum(axis=1) > 1
-    return LabelFacts(
-        np.bincount(codes, minlength=a.n_classes),
-        posterior.sum(axis=0),
-        int((estimator.confidence_ < UNCERTAIN).sum()),
-        int(tied.sum()),
-        int((np.diff(a.offsets) == 1).sum()),
-        float(estimator.confidence_.sum()),
-    )
 
 
 def annotator_facts(estimator: Aggregator) -> tuple[AnnotatorFacts, ...]:

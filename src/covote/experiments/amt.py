@@ -68,13 +68,12 @@ EXPERIMENT = Experiment(
     same=(
         "The five sets, the annotators kept (30 on bluebird, the 52 with at least 45 labels on dog, all on the "
         "others), errors over the items with truth, a tie counted as the fraction of tied classes that is right, "
-        "labels without a class prior, ten rounds of EM and of the KL iteration, co-occurrence blocks of full "
-        "rank only. One setting for all sets."
+        "vertices from co-occurrence blocks of full rank only. Our three methods run as they are called by their "
+        "names, without any option; mv-ds runs ten rounds without a class prior, as in the paper."
     ),
     other=(
-        "The paper's Matlab ran its KL stage as ten outer iterations with an inner solver; ours are ten EM-type "
-        "sweeps. multispa solves every confusion matrix once more from all of its blocks after SPA, and multispa-ds"
-        " adds 0.1 pseudo-answers to each cell; the paper's threshold is 1e-6 (1e-5 on trec), ours 1e-6 "
-        "everywhere. Times are of different machines and languages, and ours are those of one thread."
+        "Where the defaults differ from the letter of the algorithms, and what each difference is worth, is in "
+        "paper-methods.md. Labels use the estimated class prior; the paper's threshold is 1e-6 (1e-5 on trec), ours "
+        "1e-6 everywhere. Times are of different machines and languages, and ours are those of one thread."
     ),
 )

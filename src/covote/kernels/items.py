@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from covote.kernels.pool import item_pool
+
 TINY = 1e-200
+LOG, LINEAR, POOL = 0, 1, 2
+"""Links: `table` and `bias` hold probabilities that are multiplied, votes that are added up, or both: `item_pool`."""
 FAINT = 1e-280  # products below it may have lost digits, and are computed again with scaling
 
 
@@ -30,49 +34,112 @@ def item_products(answer, begin, end, likelihood, prior, out):  # out: (classes,
 
 
 @njit(cache=True, nogil=True)
-def posterior_pass(offsets, answer, begin, end, likelihood, prior, out):  # out: (items, classes)  # OUT
-    """Posterior of items begin..end; an item that no class explains gets the prior."""
-    K = len(prior)
-    p = np.empty(K)
-    for n in range(begin, end):
-        item_products(answer, offsets[n], offsets[n + 1], likelihood, prior, p)
-        total = p.sum()
+def item_shares(answer, begin, end, table, bias, out):  # out: (classes,)  # OUT
+    """Shares of the positive part of bias + sum of table rows; uniform where nothing is positive."""
+    K = len(bias)
+    for k in range(K):
+        out[k] = bias[k]
+    for a in range(begin, end):
         for k in range(K):
-            out[n, k] = p[k] / total if total > 0 else prior[k]
+            out[k] += table[answer[a], k]
+    total = 0.0
+    for k in range(K):
+        out[k] = max(out[k], 0.0)
+        total += out[k]
+    for k in range(K):
+        out[k] = out[k] / total if total > 0 else 1.0 / K
 
 
 @njit(cache=True, nogil=True)
-def em_pass(offsets, answer, weight, gold, span, likelihood, prior, counts, mass):  # counts, mass  # OUT
-    """One fused E and M pass over items span[0]..span[1]; returns their log-likelihood.
+def item_masses(answer, begin, end, link, table, bias, out):  # out: (classes,)  # OUT
+    """Masses of the classes of one item, up to a factor whose log is returned: the one place that knows the links."""
+    if link == LOG:
+        return item_products(answer, begin, end, table, bias, out)
+    if link == LINEAR:
+        item_shares(answer, begin, end, table, bias, out)
+    else:
+        item_pool(answer, begin, end, table, bias, out)
+    return 0.0
+
+
+@njit(cache=True, nogil=True)
+def item_posterior(answer, begin, end, link, table, bias, out):  # out: (classes,)  # OUT
+    """Probabilities of the classes of one item; those of the bias where no class explains its answers."""
+    item_masses(answer, begin, end, link, table, bias, out)
+    total = out.sum()
+    for k in range(len(bias)):
+        out[k] = out[k] / total if total > 0 else bias[k]
+
+
+@njit(cache=True, nogil=True)
+def posterior_pass(offsets, answer, span, link, table, bias, out):  # out: (items, classes)  # OUT
+    """Probabilities of items span[0]..span[1]."""
+    for n in range(span[0], span[1]):
+        item_posterior(answer, offsets[n], offsets[n + 1], link, table, bias, out[n])
+
+
+@njit(cache=True, nogil=True)
+def label_pass(offsets, answer, span, link, table, bias, favour, tie, code, confidence):  # code, confidence  # OUT
+    """Chosen class and its probability of items span[0]..span[1], without a row of probabilities for each.
+
+    Among classes within `tie` of the best the first in `favour` (classes) is chosen, and the probability has its sign
+    changed where there are several.
+    """
+    p = np.empty((1, len(bias)))
+    for n in range(span[0], span[1]):
+        item_posterior(answer, offsets[n], offsets[n + 1], link, table, bias, p[0])
+        choose_pass(p, favour, tie, code[n : n + 1], confidence[n : n + 1])
+
+
+@njit(cache=True, nogil=True)
+def choose_pass(probability, favour, tie, code, confidence):  # code, confidence  # OUT
+    """The same choice from rows of probabilities (items, classes)."""
+    for n in range(len(probability)):
+        p = probability[n]
+        best = p[0]
+        for k in range(1, len(p)):
+            best = max(best, p[k])
+        chosen = -1
+        sign = 1.0
+        for i in range(len(favour)):
+            if p[favour[i]] >= best - tie:
+                if chosen < 0:
+                    chosen = favour[i]
+                else:
+                    sign = -1.0
+        code[n] = chosen
+        confidence[n] = sign * p[chosen]
+
+
+@njit(cache=True, nogil=True)
+def count_pass(offsets, answer, weight, gold, span, link, table, bias, counts, mass):  # counts, mass  # OUT
+    """One fused E and M pass over items span[0]..span[1]; returns their log-likelihood (0 for votes).
 
     counts[row, k] += weight * posterior[k] for every answer row; mass[k] += weight * posterior[k].
     An item with gold[n] >= 0 has that class for certain.
     """
-    K = len(prior)
+    K = len(bias)
     p = np.empty(K)
     log_likelihood = 0.0
     for n in range(span[0], span[1]):
         w = weight[n] if len(weight) else 1.0
         if w == 0.0:
             continue
-        log_scale = item_products(answer, offsets[n], offsets[n + 1], likelihood, prior, p)
-        if len(gold) and gold[n] >= 0:
-            for k in range(K):
-                if k != gold[n]:
-                    p[k] = 0.0
-        total = p.sum()
-        if total > 0:
-            log_likelihood += w * (np.log(total) + log_scale)
-            for k in range(K):
-                p[k] *= w / total
-        else:
-            log_likelihood = -np.inf
-            for k in range(K):
-                p[k] = w * prior[k]
-            if len(gold) and gold[n] >= 0:
-                for k in range(K):
-                    p[k] = w if k == gold[n] else 0.0
+        log_scale = item_masses(answer, offsets[n], offsets[n + 1], link, table, bias, p)
+        known = gold[n] if len(gold) else -1
         for k in range(K):
+            if known >= 0 and k != known:
+                p[k] = 0.0
+        total = p.sum()
+        if link == LOG:
+            log_likelihood += w * (np.log(total) + log_scale) if total > 0 else -np.inf
+        for k in range(K):
+            if total > 0:
+                p[k] *= w / total
+            elif known >= 0:
+                p[k] = w if k == known else 0.0
+            else:
+                p[k] = w * bias[k]
             mass[k] += p[k]
         for a in range(offsets[n], offsets[n + 1]):
             row = answer[a]
@@ -82,10 +149,11 @@ def em_pass(offsets, answer, weight, gold, span, likelihood, prior, counts, mass
 
 
 @njit(cache=True, nogil=True)
-def em_pass_four(offsets, answer, weight, gold, span, likelihood, prior, counts, mass):  # counts, mass  # OUT
-    """`em_pass` unrolled for four classes (fewer are padded with classes of prior 0): no array is touched per class.
+def count_pass_four(offsets, answer, weight, gold, span, likelihood, prior, counts, mass):  # counts, mass  # OUT
+    """`count_pass` of link LOG, unrolled for four classes: no array is touched per class.
 
-    The log is taken of products of many items' totals. Items that need care go through `em_pass` one by one.
+    Fewer classes are padded with some of prior 0. The log is taken of products of many items' totals. Items that
+    need care go through `count_pass` one by one.
     """
     m0 = m1 = m2 = m3 = 0.0
     log_likelihood = 0.0
@@ -103,7 +171,7 @@ def em_pass_four(offsets, answer, weight, gold, span, likelihood, prior, counts,
         total = (p0 + p1) + (p2 + p3)
         if total < FAINT or (not plain and (len(gold) and gold[n] >= 0)):
             one[0], one[1] = n, n + 1
-            log_likelihood += em_pass(offsets, answer, weight, gold, one, likelihood, prior, counts, mass)
+            log_likelihood += count_pass(offsets, answer, weight, gold, one, LOG, likelihood, prior, counts, mass)
             continue
         w = 1.0
         if plain or len(weight) == 0:
@@ -134,80 +202,3 @@ def em_pass_four(offsets, answer, weight, gold, span, likelihood, prior, counts,
     mass[2] += m2
     mass[3] += m3
     return log_likelihood + np.log(product)
-
-
-@njit(cache=True, nogil=True)
-def vote_pass(offsets, answer, weight, gold, span, table, bias, counts, mass):  # counts, mass  # OUT
-    """As `em_pass`, with posterior = shares of the positive part of bias + sum of table rows (votes)."""
-    K = len(bias)
-    p = np.empty(K)
-    for n in range(span[0], span[1]):
-        w = weight[n] if len(weight) else 1.0
-        if w == 0.0:
-            continue
-        item_shares(answer, offsets[n], offsets[n + 1], table, bias, p)
-        for k in range(K):
-            if len(gold) and gold[n] >= 0:
-                p[k] = 1.0 if k == gold[n] else 0.0
-            p[k] *= w
-            mass[k] += p[k]
-        for a in range(offsets[n], offsets[n + 1]):
-            for k in range(K):
-                counts[answer[a], k] += p[k]
-    return 0.0
-
-
-@njit(cache=True, nogil=True)
-def item_shares(answer, begin, end, table, bias, out):  # out: (classes,)  # OUT
-    """Shares of the positive part of bias + sum of table rows; uniform where nothing is positive."""
-    K = len(bias)
-    for k in range(K):
-        out[k] = bias[k]
-    for a in range(begin, end):
-        for k in range(K):
-            out[k] += table[answer[a], k]
-    total = 0.0
-    for k in range(K):
-        out[k] = max(out[k], 0.0)
-        total += out[k]
-    for k in range(K):
-        out[k] = out[k] / total if total > 0 else 1.0 / K
-
-
-@njit(cache=True, nogil=True)
-def shares_pass(offsets, answer, begin, end, table, bias, out):  # out: (items, classes)  # OUT
-    """Vote shares of items begin..end."""
-    for n in range(begin, end):
-        item_shares(answer, offsets[n], offsets[n + 1], table, bias, out[n])
-
-
-@njit(cache=True, nogil=True)
-def label_pass(offsets, answer, span, log_link, table, bias, favour, tie, code, confidence):  # code, confidence  # OUT
-    """Chosen class and its probability of items span[0]..span[1], without a row of probabilities for each.
-
-    `table` and `bias` are those of `posterior_pass` (log_link) or `shares_pass`; among classes within `tie` of the
-    best the first in `favour` (classes) is chosen, and the probability has its sign changed where there are several.
-    """
-    K = len(bias)
-    p = np.empty(K)
-    for n in range(span[0], span[1]):
-        if log_link:
-            item_products(answer, offsets[n], offsets[n + 1], table, bias, p)
-            total = p.sum()
-            for k in range(K):
-                p[k] = p[k] / total if total > 0 else bias[k]
-        else:
-            item_shares(answer, offsets[n], offsets[n + 1], table, bias, p)
-        best = p[0]
-        for k in range(1, K):
-            best = max(best, p[k])
-        chosen = -1
-        sign = 1.0
-        for i in range(K):
-            if p[favour[i]] >= best - tie:
-                if chosen < 0:
-                    chosen = favour[i]
-                else:
-                    sign = -1.0
-        code[n] = chosen
-        confidence[n] = sign * p[chosen]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import permutations
+from math import lgamma
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,13 +115,34 @@ def _name_group(aligned: dict[int, Floats], group: list[int]) -> None:
 
 
 def class_names(confusion: Floats, weight: Floats | None = None) -> NDArray[np.intp]:
-    """The order of columns that makes the informative annotators most nearly diagonal.
+    """The order of columns under which most annotators who know something say what is true.
 
-    Each annotator weighs |det A_m|^2 (times `weight`), so that spammers, whose matrices are nearly singular, do not
-    decide what the classes are called. Apply as `confusion[:, :, order]`.
+    Two candidates. One makes the sum of all diagonals largest: the votes. The other lets each annotator weigh
+    |det A_m|^2 (times `weight`), so that spammers, whose matrices are nearly singular, do not decide. They differ where
+    most of a crowd mislead, and where a few who know most have a swapped key. The likelier one is kept, when each
+    annotator is either skilled or answers anyhow (`_support`); a tie goes to the votes.
+    Apply as `confusion[:, :, order]`.
     """
     informed = np.linalg.det(confusion) ** 2 if len(confusion) else np.zeros(0)
     informed = informed if weight is None else informed * weight
     if not np.any(informed > 0):
         informed = np.ones(len(confusion))
-    return best_order(np.einsum("m,mlk->lk", informed, confusion))
+    votes = best_order(np.einsum("m,mlk->lk", np.ones(len(confusion)) if weight is None else weight, confusion))
+    knowing = best_order(np.einsum("m,mlk->lk", informed, confusion))
+    return knowing if _support(confusion, knowing) > _support(confusion, votes) + 1e-9 else votes
+
+
+_SKILL = 4.0
+
+
+def _support(confusion: Floats, order: NDArray[np.intp]) -> float:
+    """Log-likelihood of an order: columns of the skilled half have density ~ (diagonal entry)^4, others a flat one.
+
+    An annotator that fits no order costs at most log 2, so any number of them cannot outvote one who is always right;
+    and one who is always right cannot outvote several who mostly are.
+    """
+    K = len(order)
+    diagonal = confusion[:, np.arange(K), order]  # (annotators, classes)
+    constant = lgamma(K + _SKILL) - lgamma(K) - lgamma(1 + _SKILL)
+    skilled = (constant + _SKILL * np.log(np.maximum(diagonal, 1e-3))).sum(axis=1)
+    return float(np.logaddexp(skilled, 0.0).sum())

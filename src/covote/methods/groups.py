@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from covote.counts import PairCounts
 from covote.engines.base import Engine, ExpectedCounts
 from covote.methods.agreement import LEVEL, Null, PairTests, fit_work, pair_tests, plain_model
-from covote.methods.em import weighted
 from covote.methods.loop import iterate
 from covote.methods.majority_vote import vote_scores
 from covote.methods.parameters import Parameters
@@ -210,7 +209,7 @@ def weighted_fit(engine: Engine, vote: Floats, *, max_iter: int = 60, tol: float
 
     def counted(x: Floats) -> ExpectedCounts:
         prior, confusion = layout.unpack(x)
-        return engine.expected_counts(weighted(Scores(np.log(confusion), np.log(prior)), vote))
+        return engine.expected_counts(Scores(np.log(confusion), np.log(prior)).weighted(vote))
 
     def step(x: Floats) -> tuple[Floats, float]:
         soft = counted(x)

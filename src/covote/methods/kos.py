@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from covote.engines.base import Engine, HasAnnotations, answers_in_memory
+from covote.engines.base import Engine, InMemory
 from covote.methods.majority_vote import majority_vote
 from covote.methods.signed import components, oriented, threshold_scores
 from covote.model import Fit, Status
@@ -56,7 +56,8 @@ def kos(
     messages of j by the root of the answers they sum, since on crowds with uneven shares of work the messages
     otherwise settle on the few who answered most. Both off, with a seed, is the algorithm of 2011 to the letter.
     """
-    annotations = answers_in_memory(engine, "kos")
+    engine = engine.in_memory()
+    annotations = engine.annotations
     K = len(engine.classes)
     if K < 2 or annotations.n_labels == 0:
         return majority_vote(engine)
@@ -83,8 +84,7 @@ def kos(
     )
 
 
-def _crowd(engine: Engine) -> _Crowd:
-    assert isinstance(engine, HasAnnotations)
+def _crowd(engine: InMemory) -> _Crowd:
     a = engine.annotations
     weight = np.empty(0) if engine.weight is None else np.asarray(engine.weight, np.float64)
     item, annotator = a.item, a.annotator

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from covote.engines.base import Engine, HasAnnotations, answers_in_memory
+from covote.engines.base import Engine, InMemory
 from covote.errors import InputError
 from covote.methods.dawid_skene import SAFE
 from covote.methods.loop import iterate
@@ -52,7 +52,8 @@ def minmax_entropy(
     so that near classes are confused more easily than far ones. Labels depend on the items' own multipliers:
     `posterior` holds them; the model, for new items, comes from soft counts.
     """
-    annotations = answers_in_memory(engine, "minmax-entropy")
+    engine = engine.in_memory()
+    annotations = engine.annotations
     if not gamma > 0:
         msg = f"gamma is {gamma}, but the regularisation must be above 0. Pass a positive gamma, for example 0.25."
         raise InputError(msg)
@@ -153,8 +154,7 @@ class _Problem:
         return np.where(self.known >= 0, self.known, shares) if len(self.known) else np.asarray(shares)
 
 
-def _problem(engine: Engine, kind: Kind, gamma: float) -> _Problem:
-    assert isinstance(engine, HasAnnotations)
+def _problem(engine: InMemory, kind: Kind, gamma: float) -> _Problem:
     a = engine.annotations
     K, M, N = a.n_classes, a.n_annotators, a.n_items
     weight = np.empty(0) if engine.weight is None else np.asarray(engine.weight, np.float64)

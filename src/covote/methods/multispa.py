@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from covote.counts import PairCounts
-from covote.methods.align import align_by_diagonal, align_by_pairs
+from covote.methods.align import align_by_diagonal, align_by_pairs, class_names
+from covote.methods.pair_sweeps import expected_pairs, pooled_sweep
+from covote.methods.pooling import Crowd, Pooling, cautious, pooled_crowd
 from covote.methods.shrinkage import Shrinkage
 from covote.methods.simplex import simplex_least_squares, successive_projection
-from covote.methods.trust import trusted_blocks
+from covote.methods.trust import is_one_sided, trusted_blocks
 from covote.model import FLOOR, Fit, Model, Status, columns, normalised
 
 Floats = NDArray[np.float64]
@@ -20,6 +23,17 @@ Align = Literal["pairs", "diagonal"]
 MIN_PARTNERS = 7
 """An annotator needs more trusted partners than this for SPA (the paper's 7K columns); fewer in small crowds."""
 
+POOLING = Pooling()
+
+POOLED_NOTE = (
+    "The blocks of single pairs are too thin for SPA: the fit starts from the pooled co-occurrences of the crowd."
+)
+ONE_SIDED_NOTE = (
+    "Most annotators give one label or none, as labelling functions do: the Dawid-Skene model does not fit them, and "
+    "the labels follow the votes."
+)
+
+_TRIED = 10
 _SWEEPS = 20
 _FEW_PAIRS = 5000
 _PAIRS_AT_A_TIME = 4096  # so that what is gathered for them stays in the cache
@@ -33,8 +47,61 @@ def multispa(
     solve_again: bool = True,
     shrinkage: Shrinkage | None = None,
     floor: float = FLOOR,
+    pooling: Pooling | None = POOLING,
 ) -> Fit:
     """Identify the Dawid-Skene model from pairwise co-occurrences.
+
+    1. The model by vertices (`from_vertices`): Algorithm 1 of the paper.
+    2. The model by pooling (`from_crowd`): everybody starts as the crowd's pooled co-occurrences show it.
+    3. Thin blocks have false vertices. Whether they do is told by the pair counts themselves: both models are swept
+       a few times, and the one that explains the pairs better is kept. `details["start"]` says which.
+    4. Annotators of few answers borrow from the crowd (`cautious`).
+
+    Without `pooling` the result is step 1 alone, and with `solve_again=False` it is Algorithm 1 to the letter.
+    """
+    if pooling is None:
+        start = from_vertices(counts, align=align, solve_again=solve_again, shrinkage=shrinkage)
+        assert start.model is not None
+        return replace(start, scores=start.model.floored(floor).scores())
+    crowd = pooled_crowd(counts)
+    start = chosen_start(counts, crowd, pooling, align=align, solve_again=solve_again, shrinkage=shrinkage)
+    assert start.model is not None
+    if start.details["start"] == "votes":
+        return start
+    soft = expected_pairs(counts, start.model).confusion
+    model = cautious(start.model, soft, counts.n_items, crowd, pooling)
+    return replace(start, model=model, scores=model.floored(floor).scores())
+
+
+def chosen_start(
+    counts: PairCounts,
+    crowd: Crowd,
+    pooling: Pooling = POOLING,
+    *,
+    align: Align = "pairs",
+    solve_again: bool = True,
+    shrinkage: Shrinkage | None = None,
+) -> Fit:
+    """Steps 1 to 3 of `multispa`: the model that explains the pairs better, where iterative fits begin."""
+    start = from_vertices(counts, align=align, solve_again=solve_again, shrinkage=shrinkage)
+    assert start.model is not None
+    if is_one_sided(counts.label_counts):
+        model, details = _votes(counts, crowd), {**start.details, "start": "votes"}
+        return Fit(model.scores(), model, Status.FALLBACK, notes=(ONE_SIDED_NOTE,), details=details)
+    pooled = from_crowd(counts, crowd, pooling)
+    nothing_found = start.status is Status.FALLBACK
+    if nothing_found or _explains(counts, pooled, pooling) > _explains(counts, start.model, pooling):
+        notes = start.notes if nothing_found else (*start.notes, POOLED_NOTE)
+        details = {**start.details, "start": "pooled"}
+        return replace(start, model=pooled, scores=pooled.scores(), notes=notes, details=details)
+    named = start.model.permuted(class_names(start.model.confusion))  # solved matrices tell more than SPA's
+    return replace(start, model=named, scores=named.scores(), details={**start.details, "start": "vertices"})
+
+
+def from_vertices(
+    counts: PairCounts, *, align: Align = "pairs", solve_again: bool = True, shrinkage: Shrinkage | None = None
+) -> Fit:
+    """Algorithm 1.
 
     1. Z_m: the trusted blocks of annotator m side by side, columns normalised (each first joined by K answers spread
        as m's own label frequencies, so that a column of two answers cannot pose as a vertex); SPA picks A_m.
@@ -44,7 +111,6 @@ def multispa(
     4. Annotators too thin for SPA get the matrix that fits their blocks with those identified (end of the proof of
        Theorem 3); `solve_again` does the same once for everybody, so that A_m rests on all its blocks and not on K
        columns only. `shrinkage` (default: (K-1)^2 uninformative pseudo-answers) steadies these fits.
-       With `solve_again=False` the result is Algorithm 1 to the letter.
     5. Whoever shares no item with the rest gets the crowd's average matrix, and is named in the notes.
     """
     K = counts.n_classes
@@ -56,7 +122,7 @@ def multispa(
         prior = estimate_prior(counts, aligned)
     else:
         aligned, prior, status = _believed(counts), normalised(counts.label_counts.sum(axis=0)), Status.FALLBACK
-        notes.append("No two annotators share enough items for co-occurrences: annotators are taken at their word.")
+        notes.append("No two annotators share enough items for co-occurrences: annotators are believed as they are.")
     pseudo = (shrinkage or Shrinkage(own=(K - 1) ** 2)).counts(counts.label_counts)
     confusion, stranded = _completed(counts, aligned, prior, pseudo)
     if solve_again and found:
@@ -65,7 +131,32 @@ def multispa(
         notes.append(_stranded_note(counts, stranded))
     model = Model(prior, columns(confusion), counts.classes, counts.annotators)
     details = {"identified": np.array(sorted(found), dtype=np.int64), "stranded": stranded}
-    return Fit(model.floored(floor).scores(), model, status, notes=tuple(notes), details=details)
+    return Fit(model.scores(), model, status, notes=tuple(notes), details=details)
+
+
+def from_crowd(counts: PairCounts, crowd: Crowd, pooling: Pooling) -> Model:
+    """Everybody as the crowd, then one sweep over the pairs to tell them apart."""
+    model = Model(crowd.prior, _alike(counts, crowd.matrix), counts.classes, counts.annotators)
+    return pooled_sweep(model, expected_pairs(counts, model), pooling)
+
+
+def _votes(counts: PairCounts, crowd: Crowd) -> Model:
+    """One matrix for all, with the crowd's accuracy on the diagonal: labels by it are those of the votes."""
+    K = counts.n_classes
+    right = min(max(float(np.diag(crowd.matrix) @ crowd.prior), 1.01 / K), 0.99)
+    matrix = np.where(np.eye(K, dtype=bool), right, (1 - right) / max(K - 1, 1))
+    return Model(np.full(K, 1 / K), _alike(counts, matrix), counts.classes, counts.annotators)
+
+
+def _alike(counts: PairCounts, matrix: Floats) -> Floats:
+    return np.repeat(matrix[None], counts.n_annotators, axis=0)
+
+
+def _explains(counts: PairCounts, model: Model, pooling: Pooling) -> float:
+    """Log-likelihood of the pairs a few sweeps from the model: its own place may be far from what it leads to."""
+    for _ in range(_TRIED):
+        model = pooled_sweep(model, expected_pairs(counts, model), pooling)
+    return expected_pairs(counts, model).log_likelihood
 
 
 def _identified(counts: PairCounts, trusted: PairCounts) -> dict[int, Floats]:

@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 
 from covote.counts import PairCounts
 from covote.methods.loop import iterate
+from covote.methods.pair_sweeps import expected_pairs, pooled_sweep
 from covote.methods.parameters import Parameters
+from covote.methods.pooling import Pooling, cautious, pooled_crowd
 from covote.methods.shrinkage import Shrinkage
 from covote.methods.trust import trusted_blocks
-from covote.model import FLOOR, Fit, Model, Progress, columns, normalised
+from covote.model import FLOOR, Fit, Model, Progress, Status, columns, normalised
 
 Floats = NDArray[np.float64]
 Weighting = Literal["equal", "shared"]
@@ -25,8 +27,8 @@ def multispa_kl(
     weighting: Weighting = "equal",
     shrinkage: Shrinkage | None = None,
     floor: float = FLOOR,
-    max_iter: int = 2000,
-    tol: float = 1e-9,
+    max_iter: int = 5000,
+    tol: float = 1e-13,
     accelerate: bool = True,
     progress: Progress | None = None,
 ) -> Fit:
@@ -68,6 +70,36 @@ def multispa_kl(
     )
     model = layout.model(run.state, start)
     return Fit(model.floored(floor).scores(), model, run.status, tuple(-h for h in run.history))
+
+
+def pooled_kl(
+    counts: PairCounts,
+    start: Model,
+    pooling: Pooling,
+    *,
+    max_iter: int = 5000,
+    floor: float = FLOOR,
+    progress: Progress | None = None,
+) -> Fit:
+    """A few sweeps of the same fit in which annotators borrow from the crowd, for crowds of people who answer little.
+
+    Pairs count by the items they share, every matrix is pulled towards the mean one in each sweep, and the last step
+    is `cautious`. The history holds the paper's objective with these weights at every sweep.
+    """
+    weight, _ = _weights(counts, "shared")
+    offset, scale = _negative_entropy(counts, weight), 1 / max(float(counts.shared.sum()), 1e-300)
+    model, history = start, []
+    rounds = min(pooling.rounds, max_iter)
+    for used in range(rounds + 1):
+        expected = expected_pairs(counts, model)
+        history.append(offset - scale * expected.log_likelihood)
+        if progress is not None:
+            progress(used, rounds, history[-1])
+        if used < rounds:
+            model = pooled_sweep(model, expected, pooling)
+    model = cautious(model, expected.confusion, counts.n_items, pooled_crowd(counts), pooling)
+    status = Status.PLANNED if rounds == pooling.rounds else Status.LIMIT
+    return Fit(model.floored(floor).scores(), model, status, tuple(history))
 
 
 def thin_only(n_classes: int) -> Shrinkage:

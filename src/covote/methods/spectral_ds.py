@@ -69,7 +69,7 @@ def spectral_ds(
         return replace(fit, status=Status.FALLBACK, notes=(SINGULAR_NOTE,), details=details)
     assert fit.model is not None
     # gold items have named the classes during EM; else its informative annotators do
-    model = fit.model if getattr(engine, "gold", None) is not None else named(engine, fit.model)
+    model = fit.model if engine.has_gold else named(engine, fit.model)
     return replace(fit, model=model, scores=model.scores(), details=details)
 
 

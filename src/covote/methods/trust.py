@@ -1,4 +1,4 @@
-"""Which blocks are thick enough to trust: pair counts in, a mask over pairs out."""
+"""What can be identified: pair counts in, the blocks thick enough to trust and whether the model fits at all out."""
 
 from __future__ import annotations
 
@@ -25,3 +25,19 @@ def trusted_blocks(counts: PairCounts) -> NDArray[np.bool_]:
 
 
 _FEW = 5000
+
+
+def is_one_sided(label_counts: NDArray[np.float64]) -> bool:
+    """Whether most answers come from annotators who give one label or none, as labelling functions do.
+
+    For such a crowd "this one says spam whatever the item is" explains every answer, so nothing is identified.
+    Annotators of one or two answers do not tell: chance makes them so.
+
+    >>> is_one_sided(np.array([[10.0, 0.0], [0.0, 5.0], [2.0, 3.0]]))
+    True
+    """
+    answers = label_counts.sum(axis=1)
+    one_sided = (label_counts.max(axis=1, initial=0.0) >= 0.98 * answers) & (answers >= 3)
+    theirs = label_counts[one_sided].sum(axis=0)
+    most = theirs.sum() > 0.5 * answers.sum()
+    return bool(most and theirs.max() < 0.9 * theirs.sum())  # all for one label: rather a crowd of one class

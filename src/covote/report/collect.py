@@ -118,8 +118,8 @@ def _convergence(estimator: Aggregator, summary: Summary) -> Convergence:
     history = estimator.fit_.history
     steps = sorted({int(s) for s in np.linspace(0, len(history) - 1, _MOST_STEPS)}) if history else []
     points = tuple((s, float(history[s])) for s in steps)
-    choice = estimator.fit_.details.get("choice")
-    explanation = () if choice is None else tuple(choice.explain())
+    found = estimator.fit_.details.get("explanation")
+    explanation = () if found is None else tuple(found.explain())
     return Convergence(summary.status, summary.converged, summary.iterations, explanation, points)
 
 

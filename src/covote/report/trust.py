@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from covote.diagnosis import Diagnosis, diagnose_crowd
 from covote.diagnosis.annotators import Kind
-from covote.engines.memory import MemoryEngine
+from covote.engines.base import Engine
 from covote.estimators.base import Aggregator
 from covote.estimators.bootstrapped import intervals_of
 from covote.intervals import Intervals, bootstrap
@@ -123,25 +123,24 @@ def _within(low: Floats, high: Floats, error_low: float, error_high: float, how:
 
 def _refitted(estimator: Aggregator, replicates: int) -> Intervals | None:
     """Bootstrap intervals: by the estimator itself where it starts from its estimate, else by EM from its model."""
-    model, engine = estimator.fit_.model, estimator.engine_
-    if model is None or not replicates or isinstance(estimator, SavedModel) or not isinstance(engine, MemoryEngine):
+    model = estimator.fit_.model
+    if model is None or not replicates or isinstance(estimator, SavedModel):
         return None
     if "init" in estimator.get_params():
         return intervals_of(estimator, replicates=replicates, level=LEVEL)
 
-    def refit(reweighted: MemoryEngine) -> Model:
+    def refit(reweighted: Engine) -> Model:
         found = dawid_skene(reweighted, model, tol=1e-6).model
         assert found is not None
         return found
 
-    quick = replace(engine, threads=1)
-    return bootstrap(quick, refit, replicates=replicates, level=LEVEL, threads=estimator.threads)
+    return bootstrap(estimator._answers, refit, replicates=replicates, level=LEVEL, threads=estimator.threads)
 
 
 def no_diagnosis(estimator: Aggregator) -> str:
     """Why a report leaves out the diagnosis: it would make no sense, or take minutes; empty where it does neither."""
     a = estimator.loaded_.annotations
-    if a.n_classes < 2 or np.diff(a.offsets).max(initial=0) < 2 or not isinstance(estimator.engine_, MemoryEngine):
+    if a.n_classes < 2 or np.diff(a.offsets).max(initial=0) < 2:
         return "No two annotators answered the same item, so that nothing can be said about how far to trust them."
     if a.n_labels * a.n_classes > MOST_DIAGNOSED or a.n_annotators > MOST_ANNOTATORS or a.n_classes > MOST_CLASSES:
         return "The diagnosis of a crowd of this size takes minutes and is left out; covote diagnose makes it."

@@ -1,0 +1,1 @@
+"""crowd-kit's metrics: of the data (`data`) and of the workers (`workers`)."""
