@@ -68,9 +68,12 @@ def _is_large(table: Any, place: str, reading: Reading) -> bool:
     if place != "auto" or isinstance(table, (Loaded, Annotations)) or not is_paths(table):
         return False
     size = sum(Path(f).stat().st_size for f in expand(table) if f != "-" and Path(f).is_file())
-    large = size > 2**26 and size * _BYTES_IN_MEMORY > free_memory() / 2
+    large = size > _SMALL and size * _BYTES_IN_MEMORY > free_memory() / 2
     return large and not reading.for_files and not kind_in_memory(table, reading)
 
+
+_SMALL = 2**26
+"""Files of fewer bytes are read into memory without asking how much is free."""
 
 _BYTES_IN_MEMORY = 6
 """A byte of a Parquet file takes about this many in memory while it is encoded."""
