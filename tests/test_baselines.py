@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-import duckdb
 import numpy as np
-import pandas as pd
 import pytest
-from covote.engines.frame import FrameEngine
 
 from covote.annotations import load
 from covote.annotations.value import Annotations, Vocabulary
@@ -146,27 +143,6 @@ def test_parts_of_the_crowd_that_never_meet_are_each_labelled(method):
     )
     engine = MemoryEngine(both)
     assert error_rate(posterior(method(engine), engine), np.concatenate([here.truth, there.truth])) < 0.06
-
-
-@pytest.mark.parametrize("method", FROM_COUNTS)
-def test_methods_on_counts_give_the_same_on_a_database(method):
-    triples = draw_triples(5, n_items=120, n_annotators=7, classes=("no", "yes"), share=0.8)
-    frame = duckdb.connect().from_df(pd.DataFrame(triples, columns=["item", "annotator", "label"]))
-    database, memory = FrameEngine(frame), MemoryEngine(load(sorted(triples, key=lambda t: t[1])).annotations)
-    assert database.annotators == memory.annotators
-    one, two = method(database), method(memory)
-    assert np.allclose(one.scores.table, two.scores.table, atol=1e-6)
-
-
-@pytest.mark.parametrize(("method", "name"), [(kos, "kos"), (minmax_entropy, "minmax-entropy")])
-def test_methods_on_answers_say_that_they_need_them_in_memory(method, name):
-    frame = duckdb.connect().from_df(pd.DataFrame(draw_triples(0), columns=["item", "annotator", "label"]))
-    with pytest.raises(NotApplicableError) as error:
-        method(FrameEngine(frame))
-    assert str(error.value) == (
-        f"{name} needs the answers in memory and this engine does not hold them. Use engine='memory', or one of: "
-        "majority-vote, multispa, multispa-kl, multispa-ds, mv-ds, spectral-ds, tensor-admm, eigen-ratio, ghosh-svd."
-    )
 
 
 @pytest.mark.parametrize(("method", "name"), [(eigen_ratio, "eigen-ratio"), (ghosh_svd, "ghosh-svd")])

@@ -10,7 +10,11 @@ import pytest
 
 import covote
 from covote.errors import FileError
+from covote.estimators.summary import model_of
 from covote.model import Model
+from covote.model_file import load_model, save_model
+from covote.report.saved import relabelled
+from crowds import draw_triples
 
 
 def model(classes=("x", "y"), annotators=("ann", "01", 7)):
@@ -55,3 +59,16 @@ def test_nothing_is_left_behind_where_writing_fails(tmp_path):
     with pytest.raises(FileError, match="Cannot write"):
         covote.save_model(model(), tmp_path / "no" / "m.npz")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["auto", "majority-vote", "multispa", "multispa-kl", "multispa-ds", "mv-ds", "wawa", "ibcc"]
+)
+def test_a_saved_model_labels_as_the_fit_did(name, tmp_path):
+    votes = draw_triples(5, n_items=80)
+    fit = covote.aggregate(votes, name)
+    save_model(model_of(fit), tmp_path / "model.npz")
+    again = relabelled(load_model(tmp_path / "model.npz"), votes)
+    assert again.labels_ == fit.labels_
+    assert again.posterior_ == pytest.approx(fit.posterior_, abs=1e-12)
+    assert covote.diagnose(votes, again).labels.expected_error == covote.diagnose(votes, fit).labels.expected_error

@@ -106,7 +106,7 @@ def test_make_names_the_options_a_method_has():
     with pytest.raises(InputError) as error:
         make("auto", nope=1, threads=1)
     assert str(error.value) == (
-        "Method 'auto' does not take these options: nope. Its options are: engine, memory_limit, threads, intervals."
+        "Method 'auto' does not take these options: nope. Its options are: engine, memory_limit, threads, intervals, groups."
     )
     with pytest.raises(InputError, match="Option max_iter of DawidSkene is -1"):
         make("mv-ds", max_iter=-1)

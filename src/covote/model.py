@@ -16,6 +16,8 @@ Floats = NDArray[np.float64]
 Progress = Callable[[int, int, float], None]
 """Called as `progress(iteration, limit, objective)` after each iteration."""
 
+Link = Literal["log", "linear", "pool"]
+
 FLOOR = 1e-6
 """The paper's threshold Delta: entries of a confusion matrix below it are raised to it before use."""
 
@@ -42,7 +44,7 @@ class Scores:
 
     table: Floats  # (annotators, labels, classes)
     bias: Floats  # (classes,)
-    link: Literal["log", "linear", "pool"] = "log"
+    link: Link = "log"
     pool: Pool | None = None
 
     def weighted(self, weight: Floats | None) -> Scores:
@@ -85,6 +87,7 @@ class Model:
     confusion: Floats  # (annotators, labels, classes)
     classes: tuple[Hashable, ...]
     annotators: tuple[Hashable, ...]
+    labelling: Scores | None = None  # what the fit labels with, where that is not `scores()`
 
     def __post_init__(self) -> None:
         K, M = len(self.classes), len(self.annotators)
@@ -124,11 +127,16 @@ class Model:
 
     def permuted(self, order: NDArray[np.intp]) -> Model:
         """The same model with class columns reordered: new class k is old class `order[k]` (labels stay)."""
-        return replace(self, prior=self.prior[order], confusion=self.confusion[:, :, order])
+        return replace(self, prior=self.prior[order], confusion=self.confusion[:, :, order], labelling=None)
 
     def floored(self, floor: float = FLOOR) -> Model:
         """Entries below `floor` raised to it, then normalised (the paper's thresholding)."""
-        return replace(self, prior=normalised(np.maximum(self.prior, floor)), confusion=columns(self.confusion, floor))
+        prior, confusion = normalised(np.maximum(self.prior, floor)), columns(self.confusion, floor)
+        return replace(self, prior=prior, confusion=confusion, labelling=None)
+
+    def labels_with(self) -> Scores:
+        """The scores that the fit labelled with: its own, or the log-probabilities of the model."""
+        return self.floored().scores() if self.labelling is None else self.labelling
 
     def scores(self, *, uniform: bool = False) -> Scores:
         """Log-probabilities for labelling: MAP with the model's prior, or ML (`uniform=True`) without it."""

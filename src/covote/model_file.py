@@ -14,25 +14,61 @@ from typing import Any
 import numpy as np
 
 from covote.errors import CovoteError, FileError
-from covote.model import Model
+from covote.model import Link, Model, Pool, Scores
 
-FORMAT = 1
+FORMAT = 2
 
 
 def save_model(model: Model, path: str | os.PathLike[str]) -> None:
     """Write the model; the file appears whole or not at all."""
-    write_npz(path, "model", {"prior": model.prior, "confusion": model.confusion}, _names(model))
+    arrays = {"prior": model.prior, "confusion": model.confusion, **_labelling_arrays(model.labelling)}
+    write_npz(path, "model", arrays, _names(model))
 
 
 def load_model(path: str | os.PathLike[str]) -> Model:
     """Read a model; a damaged, foreign or newer file is a clear error."""
-    arrays, names = read_npz(path, "model", ("prior", "confusion"))
+    arrays, names = read_npz(path, "model", ("prior", "confusion"), _LABELLING)
     try:
         classes, annotators = names["classes"], names["annotators"]
-        return Model(arrays["prior"], arrays["confusion"], tuple(classes), tuple(annotators))
-    except (CovoteError, KeyError, TypeError) as error:
+        labelling = _labelling(arrays)
+        return Model(arrays["prior"], arrays["confusion"], tuple(classes), tuple(annotators), labelling)
+    except (CovoteError, KeyError, TypeError, ValueError) as error:
         msg = f"The file {path} is damaged: its model does not fit together. Save the model again."
         raise FileError(msg) from error
+
+
+_LABELLING = ("table", "bias", "link", "hard", "votes", "pool")
+
+
+def _labelling_arrays(scores: Scores | None) -> dict[str, Any]:
+    if scores is None:
+        return {}
+    found = {"table": scores.table, "bias": scores.bias, "link": np.array(scores.link)}
+    if (pool := scores.pool) is not None:
+        numbers = np.array([pool.hard_share, pool.model_weight, pool.vote_weight, pool.floor])
+        found |= {"hard": pool.hard, "votes": pool.votes, "pool": numbers}
+    return found
+
+
+def _labelling(arrays: Mapping[str, Any]) -> Scores | None:
+    """What `_labelling_arrays` wrote, checked for its shapes; None for files without it."""
+    if "table" not in arrays:
+        return None
+    confusion, table, bias, link = (arrays[name] for name in ("confusion", "table", "bias", "link"))
+    if table.shape != confusion.shape or bias.shape != arrays["prior"].shape or str(link) not in _LINKS:
+        msg = "The scores do not fit the model."
+        raise ValueError(msg)
+    pool = None
+    if str(link) == "pool":
+        share, model_weight, vote_weight, floor = arrays["pool"].tolist()
+        if arrays["hard"].shape != table.shape[:2] or arrays["votes"].shape != table.shape[:1]:
+            msg = "The pool does not fit the model."
+            raise ValueError(msg)
+        pool = Pool(arrays["hard"], share, arrays["votes"], model_weight, vote_weight, floor)
+    return Scores(table, bias, _LINKS[str(link)], pool)
+
+
+_LINKS: dict[str, Link] = {"log": "log", "linear": "linear", "pool": "pool"}
 
 
 def _names(model: Model) -> dict[str, Any]:
@@ -57,9 +93,9 @@ def write_npz(
 
 
 def read_npz(
-    path: str | os.PathLike[str], kind: str, arrays: tuple[str, ...]
+    path: str | os.PathLike[str], kind: str, arrays: tuple[str, ...], optional: tuple[str, ...] = ()
 ) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-    """Read what `write_npz` wrote: the arrays named and the lists."""
+    """Read what `write_npz` wrote: the arrays named, those of `optional` that are there, and the lists."""
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             header = json.loads(str(file["header"]))
@@ -69,7 +105,7 @@ def read_npz(
             if header["kind"] != kind:
                 msg = f"The file {path} holds a {header['kind']}, not a {kind}. Pass the right file."
                 raise FileError(msg)
-            found = {name: np.asarray(file[name]) for name in arrays}
+            found = {name: np.asarray(file[name]) for name in (*arrays, *(n for n in optional if n in file))}
         lists = {k: [decode_value(v) for v in vs] for k, vs in header.items() if k not in ("format", "kind")}
     except FileError:
         raise

@@ -66,7 +66,10 @@ def diagnose_crowd(
         msg = f"A diagnosis needs answers: {model.n_classes} classes and {model.n_annotators} annotators were given."
         raise InputError(msg)
     have = _sources(source, truth)
-    posterior = None if have.memory is None else have.memory.posterior(model.scores() if scores is None else scores)
+    plain = model.floored().scores()
+    posterior = None if have.memory is None else have.memory.posterior(plain)
+    if labelled is None and have.memory is not None:
+        labelled = have.memory.posterior(plain if scores is None else scores)
     graph = overlap(have.counts, have.annotations)
     found = Diagnosis(
         verdict=None,  # type: ignore[arg-type]  # set below, once the evidence is in
@@ -80,7 +83,7 @@ def diagnose_crowd(
         ),
         dependence=dependence(have, model, seed=seed),
         model_fit=None if have.annotations is None or model.n_classes < 2 else model_fit(have.annotations, seed=seed),
-        labels=None if posterior is None else _labels(posterior if labelled is None else labelled, truth, intervals),
+        labels=None if labelled is None else _labels(labelled, truth, intervals),
         interval_level=None if intervals is None else intervals.level,
         seed=seed,
     )

@@ -16,7 +16,7 @@ from covote.errors import InputError
 from covote.estimators.base import Aggregator
 from covote.estimators.bootstrapped import REPLICATES, intervals_of
 from covote.estimators.dawid_skene import DawidSkene
-from covote.estimators.registry import make
+from covote.estimators.registry import DEFAULT, make
 from covote.estimators.summary import model_of
 from covote.estimators.tables import match_annotations, read_table
 from covote.intervals import Intervals
@@ -34,7 +34,7 @@ def diagnose(
     truth: Any = None,
     intervals: bool | Intervals = False,
     replicates: int = REPLICATES,
-    method: str = "multispa-ds",
+    method: str = DEFAULT,
     seed: int = 0,
     **reading: Any,
 ) -> Diagnosis:
@@ -95,7 +95,7 @@ def _fitted(source: Any, fit: Any, method: str, reading: dict[str, Any]) -> Aggr
     loaded, _ = read_table(source, None, reading)
     matched = match_annotations(loaded.annotations, model.annotators, model.classes)
     estimator = DawidSkene(init=model)
-    scores = fit.scores if isinstance(fit, Fit) else model.floored().scores()
+    scores = fit.scores if isinstance(fit, Fit) else model.labels_with()
     engine = MemoryEngine(matched, source=Loaded(matched, "mapping", loaded.names))
     return estimator._learn(engine, None, lambda *_: Fit(scores, model))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ class AnnotatorFacts:
 
     annotator: Hashable
     answers: int
-    accuracy: float  # expected share of its answers that are right
+    accuracy: float  # how often it is right, classes coming up as often as the model says
     bits: float  # what one answer tells about the class
     worst_class: Hashable | None  # the class it gets wrong most often ...
     worst_label: Hashable | None  # ... and what it says instead
@@ -99,9 +99,7 @@ def _unanswered(engine: Engine) -> tuple[str, ...]:
 def annotator_facts(estimator: Aggregator) -> tuple[AnnotatorFacts, ...]:
     """Facts of every annotator, from the fitted model or, for methods without one, from its soft counts."""
     model = model_of(estimator)
-    soft = estimator.engine_.expected_counts(estimator.fit_.scores).confusion  # (annotators, labels, classes)
-    answers = soft.sum(axis=(1, 2))
-    accuracy = np.einsum("mkk->m", soft) / np.maximum(answers, 1e-300)
+    answers, accuracy = estimator._answers.label_counts().sum(axis=1), model.accuracy
     wrong = model.confusion * model.prior * (1 - np.eye(model.n_classes))  # (annotators, labels, classes)
     flat = wrong.reshape(len(wrong), -1)
     worst = flat.argmax(axis=1) if flat.shape[1] else np.zeros(len(wrong), int)
@@ -116,10 +114,11 @@ def annotator_facts(estimator: Aggregator) -> tuple[AnnotatorFacts, ...]:
 
 
 def model_of(estimator: Aggregator) -> Model:
-    """The fitted model; for a method without one, the model that its labels imply."""
+    """The fitted model with what it labels with; for a method without one, the model that its labels imply."""
     if estimator.fit_.model is not None:
-        return estimator.fit_.model
+        return replace(estimator.fit_.model, labelling=estimator.fit_.scores)
     engine = estimator.engine_
     soft = engine.expected_counts(estimator.fit_.scores)
     pseudo = Shrinkage(flat=1.0, diagonal=3.0).counts(soft.confusion.sum(axis=2))
-    return Model(normalised(soft.prior), columns(soft.confusion + pseudo), engine.classes, engine.annotators)
+    prior, confusion = normalised(soft.prior), columns(soft.confusion + pseudo)
+    return Model(prior, confusion, engine.classes, engine.annotators, estimator.fit_.scores)

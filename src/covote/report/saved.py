@@ -21,7 +21,7 @@ class SavedModel(Aggregator):
 
     def _run(self, engine: Engine, progress: Progress | None) -> Fit:
         del engine, progress
-        return Fit(self.model.floored().scores(), self.model)
+        return Fit(self.model.labels_with(), self.model)
 
 
 def relabelled(model: Model, table: Any, **reading: Any) -> SavedModel:
