@@ -1,7 +1,5 @@
 """Exports and options for them are read into memory; other engines refuse them in one sentence and ignore none."""
 
-import logging
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +7,7 @@ from tests import exported as made
 
 import covote
 from covote.annotations import Reading, load
-from covote.annotations.reading import FOR_FILES
+from covote.annotations.reading import FOR_FILES, LOG
 from covote.cli.app import run
 from covote.engines.disk import open_disk
 from covote.engines.memory import MemoryEngine
@@ -121,16 +119,13 @@ def test_a_column_of_gold_is_certain_in_python_too(votes):
         make("mv-ds").fit(votes, gold={"1": "good"}, gold_column="gold")
 
 
-def test_guesses_are_told_on_disk_as_in_memory(votes, caplog):
-    caplog.set_level(logging.INFO, "covote.reading")
-    logging.getLogger("covote.reading").propagate = True  # which the command line turns off
+def test_guesses_are_told_on_disk_as_in_memory(votes, monkeypatch):
     lines = []
+    monkeypatch.setattr(LOG, "info", lines.append)
     for place in ("memory", "disk"):
         tables.open_engine(votes, None, {}, place=place)
-        lines.append(caplog.messages[-1])
-    assert lines[0] == lines[1]
-    assert lines[0].endswith("not used: gold.")
-    assert len(caplog.messages) == 2
+    assert lines[0].endswith("label 'label'; not used: gold.")
+    assert lines == 2 * lines[:1]
 
 
 def test_a_folder_of_parquet_files_is_read_on_disk_and_one_of_arrow_files_refused(tmp_path):
