@@ -9,7 +9,7 @@ import time
 import warnings
 from pathlib import Path
 
-from benchmarks import big, page, pages, rivals, scaling, startup
+from benchmarks import big, cost, page, pages, rivals, scaling, startup
 
 DOCS = Path(__file__).parent.parent / "docs"
 RESULTS = Path(__file__).parent / "results.json"
@@ -22,7 +22,7 @@ PARTS = {
     "many-annotators": rivals.pair_counts_of_many_annotators,
     "start-up": startup.start_up,
     "encoding": big.encoding,
-    "default-cost": pages.default_cost,
+    "default-cost": cost.default_cost,
     "report": pages.report_pages,
     "wide": big.wide,
     "scaling": scaling.curves,

@@ -1,222 +1,227 @@
-"""`python -m benchmarks.accuracy`: every data set in the data folders x every method -> tables of docs/default.md and
-docs/how-to-choose.md.
+"""`python -m benchmarks.accuracy`: real crowds with truth -> how good the default is on crowds it was not fitted to.
 
-Error counts ties as fractions; items without truth are left out; an annotator who answers an item twice has its
-majority, or the first of a tie. Log-loss raises probabilities to at least 1e-6; calibration error has 15 bins of
-confidence.
+The default is scored only with whole families left out: the two learnt numbers of its settings are chosen on all other
+families, by mean log-loss, and scored on the family left out. Errors count a tie as the fraction of tied classes that
+is right, log-loss raises probabilities to at least 0.001, calibration error has ten equal bins of the top probability,
+and of repeated answers the first counts.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
+import itertools
 import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks import leave_out, situations
-from benchmarks.drawn_crowds import drawn_table
-from covote import METHODS
+from benchmarks.families import RULES, by_family, family
+from benchmarks.markdown import table, write_measured
 from covote.datasets import KNOWN, dataset_names, load_dataset
+from covote.default.fit_default import fit_default
+from covote.default.settings import DEFAULT
 from covote.engines.memory import MemoryEngine
-from covote.errors import CovoteError
-from covote.estimators.auto import Auto
-from covote.estimators.dawid_skene import DawidSkene, MajorityVote
-from covote.default.labelling_functions import one_sided_share
-from covote.score import calibration_error, error_rate, log_loss
+from covote.estimators.registry import make
+from covote.score import calibration_error, item_credit
 
 DOCS = Path(__file__).parent.parent / "docs"
-BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
-VOTES, SMOOTHED, PLAIN = "majority-vote", "smoothed votes", "plain Dawid-Skene"
+AUTO, VOTES = "auto", "majority-vote"
+RIVALS = (VOTES, "mv-ds", "multispa-ds")
+METHODS = (AUTO, *RIVALS)
+GRID = tuple(itertools.product((0.8, 1.0, 1.2, 1.5, 2.0, 2.5, 3.0), (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)))
+"""Values of `vote_weight` and `floor` that are compared."""
 
 
 @dataclass(frozen=True)
-class Result:
-    """One method on one data set."""
+class Score:
+    """One method on one crowd; `credit` is 1 for a right item, (items with truth,)."""
 
-    error: float  # percent
+    credit: np.ndarray
     log_loss: float
     calibration: float
-    seconds: float
+    announced: float  # percent: what the confidences make of the error
+
+    @property
+    def error(self):
+        return 100 * (1 - self.credit.mean())
+
+
+def log_loss(posterior, truth):
+    """Mean -log of the probability of the true class; of a class that nobody named it is the least, 0.001."""
+    known = truth != -1
+    right = np.where(truth[known] >= 0, posterior[known, np.maximum(truth[known], 0)], 0.0)
+    return float(-np.log(np.maximum(right, 0.001)).mean())
+
+
+def score(posterior, truth):
+    known = truth != -1
+    announced = 100 * (1 - posterior[known].max(axis=1).mean())
+    credit = item_credit(posterior, truth)
+    return Score(credit, log_loss(posterior, truth), calibration_error(posterior, truth, bins=10), announced)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The default fitted to a crowd; its answers under other values of the two learnt numbers cost one pass each."""
+
+    engine: MemoryEngine
+    fit: object
+    truth: np.ndarray
+
+    def posterior(self, vote_weight, floor):
+        scores, power = self.fit.scores, self.fit.details["explanation"].power
+        if scores.pool is None:  # no model fits this crowd: nothing is learnt
+            return self.engine.posterior(scores)
+        rest = {"vote_weight": vote_weight * (1 - power), "floor": DEFAULT.least_floor + floor * (1 - power)}
+        return self.engine.posterior(replace(scores, pool=replace(scores.pool, **rest)))
+
+
+def fitted(data):
+    engine = MemoryEngine(data.annotations.annotations)
+    one = Fitted(engine, fit_default(engine), data.truth_codes)
+    same = one.posterior(DEFAULT.vote_weight, DEFAULT.floor)
+    assert np.array_equal(same, engine.posterior(one.fit.scores)), "the pool is not put together as in covote.default"
+    return one
 
 
 def crowds(names=None):
     """The data sets that hold answers of a crowd, by name."""
     found = [n for n in dataset_names() if n not in KNOWN or KNOWN[n].kind != "uci"]
-    out = {}
-    for name in names or found:
-        try:
-            out[name] = load_dataset(name)
-        except CovoteError as error:
-            print(f"{name}: skipped, {error}")
-    return out
+    return {name: load_dataset(name, duplicates="first") for name in names or found}
 
 
-def estimators(only=None):
-    """Fresh estimators by name: the default first, then every method, then the two references."""
-    made = {"auto": Auto(), **{name: METHODS[name] for name in METHODS if name != "auto"}}
-    made[SMOOTHED] = MajorityVote()
-    made[PLAIN] = DawidSkene(init="majority", smoothing=1e-6, diagonal=0.0)
-    return {name: one for name, one in made.items() if only is None or name in only}
+def losses(fits):
+    """Log-loss of the default on every crowd at every point of the grid."""
+    return {
+        name: np.array([log_loss(one.posterior(*point), one.truth) for point in GRID]) for name, one in fits.items()
+    }
 
 
-def smoothed(shares, annotations):
-    """Vote shares with one vote more, spread over the classes."""
-    n, K = np.diff(annotations.offsets)[:, None], shares.shape[1]
-    return (shares * n + 1 / K) / (n + 1)
-
-
-def measure(name, estimator, data):
-    """Fit and score; None where the method does not apply."""
-    truth = data.truth_codes
-    start = time.perf_counter()
-    try:
-        fitted = estimator.fit(data.annotations)
-    except CovoteError:
-        return None
-    seconds = time.perf_counter() - start
-    p = fitted.posterior_
-    if name == SMOOTHED:
-        p = smoothed(p, data.annotations.annotations)
-    return Result(100 * error_rate(p, truth), log_loss(p, truth), calibration_error(p, truth), seconds)
-
-
-def measure_all(data, only=None):
-    results = {}
-    for name, one in estimators(only).items():
-        for crowd, loaded in data.items():
-            results[name, crowd] = measure(name, replace(one), loaded)
-        print(name, *(f"{r.error:.1f}" if (r := results[name, c]) else "-" for c in data), flush=True)
-    return results
-
-
-def one_sided(data):
-    """Names of the crowds of labelling functions: most answers come from annotators who give one label or none."""
-    return [
-        n for n, d in data.items() if one_sided_share(MemoryEngine(d.annotations.annotations).label_counts()) >= 0.5
+def learnt(loss, without=None):
+    """The point of the grid with the least log-loss, families weighing alike; one family can be left out."""
+    families = {f: names for f, names in by_family(loss).items() if f != without}
+    return GRID[
+        int(np.argmin(np.mean([np.mean([loss[n] for n in names], axis=0) for names in families.values()], axis=0)))
     ]
 
 
-def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
+def scored(data, fits, loss):
+    """Scores by method and crowd, and the numbers that were chosen for each family."""
+    chosen = {f: learnt(loss, without=f) for f in by_family(data)}
+    results = {}
+    for name, one in data.items():
+        results[AUTO, name] = score(fits[name].posterior(*chosen[family(name)]), fits[name].truth)
+        for method in RIVALS:
+            results[method, name] = score(make(method).fit(one.annotations).posterior_, fits[name].truth)
+    return results, chosen
 
 
-def cell(result, field, digits, best=None):
-    if result is None:
-        return "-"
-    text = f"{getattr(result, field):.{digits}f}"
-    return f"**{text}**" if best is not None and getattr(result, field) <= best + 1e-12 else text
+def paired(results, name, seed=0):
+    """Error of the default minus that of votes on a crowd, in points, with its 90 % bootstrap interval over items."""
+    difference = 100 * (results[VOTES, name].credit - results[AUTO, name].credit)
+    values, counts = np.unique(difference.round(9), return_counts=True)
+    n = len(difference)
+    draws = np.random.default_rng(seed).multinomial(n, counts / n, size=4000) @ values / n
+    return float(difference.mean()), *map(float, np.quantile(draws, [0.05, 0.95]))
 
 
-def by_set(results, data, methods, field, digits):
+def mean_over_families(value, names):
+    return float(np.mean([np.mean([value(n) for n in members]) for members in by_family(names).values()]))
+
+
+def summary(results, names):
+    """Means over sets and over families of every method."""
     rows = []
-    for crowd in data:
-        found = [results[m, crowd] for m in methods]
-        best = min(getattr(r, field) for r in found if r is not None)
-        rows.append([crowd, *(cell(r, field, digits, best) for r in found)])
-    return table(["set", *methods], rows)
-
-
-def ranks(results, data, methods, field):
-    """Mean rank of every method over the sets it runs on; equal values share their ranks."""
-    total = {m: [] for m in methods}
-    for crowd in data:
-        value = {m: getattr(r, field) for m in methods if (r := results[m, crowd]) is not None}
-        for m, v in value.items():
-            total[m].append(
-                1
-                + sum(o < v - 1e-9 for o in value.values())
-                + 0.5 * (sum(abs(o - v) <= 1e-9 for o in value.values()) - 1)
-            )
-    return {m: float(np.mean(r)) if r else float("nan") for m, r in total.items()}
-
-
-def summary(results, data, methods):
-    rules = one_sided(data)
-    several = [c for c in data if c not in rules]
-    rank = ranks(results, data, [m for m in methods if m not in (SMOOTHED, PLAIN)], "error")
-    rows = []
-    for m in methods:
-        ran = [c for c in data if results[m, c] is not None]
-        against = {c: results[m, c].error - results[VOTES, c].error for c in ran}
+    for m in METHODS:
+        against = {n: results[m, n].error - results[VOTES, n].error for n in names}
         worst = max(against, key=against.get)
-        whole = all(c in ran for c in several)
-        mean = f"{np.mean([results[m, c].error for c in several]):.2f}" if whole else "-"
-        rows.append(
-            [m, mean, *(cell(results[m, c], "error", 1) for c in rules), f"{against[worst]:+.1f} ({worst})"]
-            + [f"{rank[m]:.1f}" if m in rank else "-", f"{np.mean([results[m, c].log_loss for c in ran]):.3f}"]
-            + [f"{np.mean([results[m, c].calibration for c in ran]):.3f}", f"{len(ran)} of {len(data)}"]
-            + [f"{sum(results[m, c].seconds for c in ran):.1f}"]
-        )
-    head = ["method", f"mean error over {len(several)}", *rules, "worst against majority vote", "mean rank"]
-    return table([*head, "log-loss", "calibration error", "runs on", "seconds"], rows)
+        row = [f"{np.mean([results[m, n].error for n in names]):.2f}"]
+        row += [f"{mean_over_families(lambda n, m=m: results[m, n].error, names):.2f}"]
+        row += [f"{np.mean([getattr(results[m, n], f) for n in names]):.3f}" for f in ("log_loss", "calibration")]
+        row += [f"{np.mean([results[m, n].announced - results[m, n].error for n in names]):+.1f}"]
+        row += [f"{sum(v > 1 for v in against.values())} / {sum(v < -1 for v in against.values())}"]
+        rows.append([m, *row, "" if m == VOTES else f"{against[worst]:+.1f} ({worst})"])
+    head = ["method", "mean error over sets", "over families", "log-loss", "calibration error"]
+    head += ["announced minus true error", "worse / better than votes by a point", "worst against votes"]
+    return table(head, rows)
 
 
-def bars(results, data):
-    """The default against what was asked of it."""
-    rules = one_sided(data)
-    several = [c for c in data if c not in rules]
-    auto = {c: results["auto", c] for c in data}
-    mean = np.mean([auto[c].error for c in several])
-    worst = max(data, key=lambda c: auto[c].error - results[VOTES, c].error)
-    better = sum(auto[c].log_loss < results[SMOOTHED, c].log_loss for c in data)
-    unsure = [c for c in data if results[PLAIN, c].calibration > 0.1]
-    beaten = [c for c in unsure if auto[c].calibration >= results[PLAIN, c].calibration]
-    gap = auto[worst].error - results[VOTES, worst].error
-    ece = np.mean([r.calibration for r in auto.values()])
-    votes = all(auto[c].error <= results[VOTES, c].error for c in rules)
-    rows = [
-        [f"mean error over the {len(several)} sets of several labels an annotator", "at most 16.6", f"{mean:.2f}", mean <= 16.6],
-        ["labelling functions", "at or below majority vote", "both" if votes else "not both", votes],
-        ["worst case against majority vote", "at most +1.0", f"{gap:+.2f} ({worst})", gap <= 1.0],
-        ["log-loss below that of smoothed vote shares", "16 of 19 sets", f"{better} of {len(data)}", better >= 16],
-        ["mean calibration error", "at most 0.05", f"{ece:.3f}", ece <= 0.05],
-        [f"calibration error below plain Dawid-Skene's where that is over 0.1 ({len(unsure)} sets)", "all", f"all but {', '.join(beaten)}" if beaten else "all", not beaten],
-    ]  # fmt: skip
-    return table(["check", "bar", "measured", "met"], [[*map(str, r[:3]), "yes" if r[3] else "**no**"] for r in rows])
+def by_set(results, names):
+    """Every crowd: errors, the difference to votes with its interval, and the announced error."""
+    rows = []
+    for n in sorted(names, key=lambda n: (family(n), n)):
+        gap, low, high = paired(results, n)
+        errors = [f"{results[m, n].error:.1f}" for m in METHODS]
+        one = results[AUTO, n]
+        rows.append([n, family(n), *errors, f"{gap:+.1f} ({low:+.1f} to {high:+.1f})", f"{one.announced:.1f}"])
+        rows[-1] += [f"{one.log_loss:.2f}", f"{results[VOTES, n].log_loss:.2f}"]
+    head = ["set", "family", *METHODS, "auto minus votes, 90 % interval", "announced by auto", "log-loss", "of votes"]
+    return table(head, rows)
 
 
-def page(results, data, left_out):
-    methods = list(dict.fromkeys(m for m, _ in results))
-    shown = ["auto", VOTES, SMOOTHED, PLAIN, *(m for m in methods if m.endswith("-ds") or m == "minmax-entropy")]
-    shown = [m for m in dict.fromkeys(shown) if m in methods]
-    named = [m for m in methods if m not in (SMOOTHED, PLAIN)]
+def verdict(results, names, chosen):
+    """Counts of sets that are worse, and the numbers learnt, in sentences."""
+    gaps = {n: paired(results, n) for n in names}
+    surely = [n for n, (_, low, _) in gaps.items() if low > 0]
+    point = sorted((n for n in names if gaps[n][0] > 1), key=lambda n: -gaps[n][0])
+    better = sum(high < 0 for _, _, high in gaps.values())
+    listed = ", ".join(f"{n} {gaps[n][0]:+.1f}" for n in point)
+    numbers = sorted({f"{a} and {e}" for f, (a, e) in chosen.items() if f in {family(n) for n in names}})
+    return (
+        f"Of {len(names)} sets the default is surely better than votes on {better} and surely worse on {len(surely)} "
+        f"(the whole 90 % interval on one side{': ' + ', '.join(surely) if surely else ''}). It is worse by more than a "
+        f"point on {len(point)}{': ' + listed if point else ''}. Numbers learnt with a family left out (`vote_weight` and "
+        f"`floor`): {'; '.join(numbers)}."
+    )
+
+
+def tables(results, chosen):
+    names = [n for m, n in results if m == AUTO]
+    several = [n for n in names if family(n) != RULES]
     parts = [
-        "### Against the bars", bars(results, data),
-        "### All methods", summary(results, data, methods),
-        "### Error in percent, by set", by_set(results, data, named, "error", 2),
-        "### Log-loss, by set", by_set(results, data, shown, "log_loss", 3),
-        "### Calibration error, by set", by_set(results, data, shown, "calibration", 3),
-    ]  # fmt: skip
-    return "\n\n".join([*parts, *left_out, "### Crowds that are drawn", drawn_table()])
+        f"### {len(several)} real crowds, families left out",
+        summary(results, several),
+        verdict(results, several, chosen),
+    ]
+    rules = [n for n in names if family(n) == RULES]
+    if rules:
+        parts += [f"### {len(rules)} crowds of labelling functions, left out together", summary(results, rules)]
+    return [*parts, "### By set, error in percent", by_set(results, names)]
 
 
-def write(path, text):
-    """Replace what is between the markers."""
-    old = path.read_text()
-    before, rest = old.split(BEGIN)
-    path.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.split(END)[1]}")
+def measure(names=None):
+    """Everything: scores by method and crowd, numbers chosen with each family left out, numbers learnt on all."""
+    data = crowds(names)
+    fits = {name: fitted(one) for name, one in data.items()}
+    loss = losses(fits)
+    return data, *scored(data, fits, loss), learnt(loss)
 
 
 def main():
     parser = argparse.ArgumentParser(prog="python -m benchmarks.accuracy", description=__doc__)
     parser.add_argument("--sets", nargs="*", help="data sets; all that the data folders hold by default")
-    parser.add_argument("--methods", nargs="*", help="methods; all by default")
-    parser.add_argument("--write", action="store_true", help="write the tables into the two pages")
+    parser.add_argument("--learn", action="store_true", help="print the numbers learnt on all crowds, and stop")
+    parser.add_argument(
+        "--write", action="store_true", help="write docs/default.md and docs/how-to-choose.md (minutes)"
+    )
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")
-    data = crowds(chosen.sets)
-    results = measure_all(data, chosen.methods)
-    if not chosen.write:
-        print(summary(results, data, list(dict.fromkeys(m for m, _ in results))))
+    if chosen.learn:
+        weight, floor = learnt(losses({name: fitted(one) for name, one in crowds(chosen.sets).items()}))
+        print(
+            f"Learnt on all crowds: vote_weight {weight}, floor {floor}. In the settings: {DEFAULT.vote_weight}, {DEFAULT.floor}."
+        )
         return
-    rules, named = one_sided(data), [m for m in dict.fromkeys(m for m, _ in results) if m not in (SMOOTHED, PLAIN)]
-    write(DOCS / "how-to-choose.md", situations.page(results, data, rules, named))
-    write(DOCS / "default.md", page(results, data, leave_out.tables(data, rules)))
-    print(f"Written: {DOCS / 'default.md'}, {DOCS / 'how-to-choose.md'}")
+    data, results, left_out, _ = measure(chosen.sets)
+    parts = tables(results, left_out)
+    print("\n\n".join(parts), flush=True)
+    if chosen.write:
+        from benchmarks import cost, drawn_situations, situations
+
+        write_measured(DOCS / "default.md", [*parts, *drawn_situations.tables(), *cost.tables()])
+        write_measured(DOCS / "how-to-choose.md", situations.tables(results, data))
+        print(f"Written: {DOCS / 'default.md'}, {DOCS / 'how-to-choose.md'}")
 
 
 if __name__ == "__main__":

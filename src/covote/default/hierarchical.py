@@ -158,11 +158,12 @@ def named_by_annotators(state: Hierarchy) -> Hierarchy:
 
 
 def _informed(state: Hierarchy) -> NDArray[np.bool_]:
-    """Whose answers depend on the class, by a likelihood ratio two standard deviations above chance, (annotators,)."""
+    """Whose answers depend on the class, by a likelihood ratio far above chance, (annotators,)."""
+    # six standard deviations: EM fits its classes to the answers, so that even random ones hang together a little
     counts, K = state.counts, len(state.mass)
     total = np.maximum(counts.sum(axis=(1, 2), keepdims=True), 1e-300)
     alone = counts.sum(axis=2, keepdims=True) * counts.sum(axis=1, keepdims=True) / total
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = 2 * np.where(counts > 0, counts * np.log(counts / alone), 0.0).sum(axis=(1, 2))
     freedom = (K - 1) ** 2
-    return np.asarray(ratio > freedom + 2 * np.sqrt(2 * freedom))
+    return np.asarray(ratio > freedom + 6 * np.sqrt(2 * freedom))

@@ -18,12 +18,12 @@ class Settings:
     """Share of hard items where EM starts; it is estimated from there."""
     diagonal: float = 1.0
     """Pseudo-answers on the diagonal of the pooled matrix: one, so that a class without answers keeps its name."""
-    doubt: float = 1.5
-    """Standard errors by which held-out answers must speak against the model before votes get a say. Drawn crowds of
-    independent annotators are then announced honestly."""
-    vote_weight: float = 1.2
+    doubt: float = 1.0
+    """Standard errors by which held-out answers must speak against the model before votes get a say: the usual rule
+    of one standard error."""
+    vote_weight: float = 2.0
     """Weight of the votes where the model has none. Learnt: `python -m benchmarks.accuracy --learn`."""
-    floor: float = 0.3
+    floor: float = 0.6
     """Mass spread over all classes before logs are taken, where the model has no weight. Learnt with `vote_weight`."""
     least_floor: float = 0.01
     """The same where the model has all the weight: no label is surer than about 99 %."""
