@@ -133,7 +133,8 @@ def test_lists_are_no_labels(tmp_path):
     )
     path = write(tmp_path / "a.jsonl", '{"item": 1, "annotator": 2, "label": {"a": 1}}\n')
     assert sentence_of(InputError, path) == (
-        "Column 'label' holds lists or records. Ids and labels must be strings, numbers, true or false."
+        "Column 'label' holds lists or records. Ids and labels must be strings, numbers, true or false: name a path "
+        "inside it with item=, annotator= or label=, such as label.id."
     )
     for frame in (table, pl.DataFrame({"item": [1], "annotator": [1], "label": [[1, 2]]})):
         assert sentence_of(InputError, frame) == (

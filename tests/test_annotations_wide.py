@@ -181,7 +181,9 @@ def test_long_tables_with_unknown_names_are_not_taken_for_wide(tmp_path):
             with pytest.raises(ColumnError) as error:
                 load(given_table)
             assert str(error.value) == sentence
-        assert load(write_csv(tmp_path / "a.csv", table), shape="wide").annotations.n_annotators == 3
+    assert load(write_csv(tmp_path / "a.csv", few), shape="wide").annotations.n_annotators == 3
+    with pytest.raises(ColumnError, match=r"Column 'foo' holds 500 different values, which are no labels\."):
+        load(write_csv(tmp_path / "a.csv", many), shape="wide")
 
 
 def test_long_and_wide_forms_agree():

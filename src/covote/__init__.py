@@ -50,6 +50,7 @@ _PLACES = {
     "Annotations": "covote.annotations",
     "load": "covote.annotations",
     "load_truth": "covote.annotations",
+    "read": "covote.annotations.looked",
     "Model": "covote.model",
     "PairCounts": "covote.counts",
     "load_model": "covote.model_file",
@@ -60,6 +61,7 @@ __all__ = ["__version__", *_PLACES]
 
 if TYPE_CHECKING:
     from covote.annotations import Annotations, load, load_truth
+    from covote.annotations.looked import read
     from covote.counts import PairCounts
     from covote.datasets import load_dataset
     from covote.estimators.auto import Auto

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -12,32 +13,47 @@ from covote.errors import ColumnError, InputError
 Role = Literal["item", "annotator", "label"]
 ROLES: tuple[Role, Role, Role] = ("item", "annotator", "label")
 
-SYNONYMS: Mapping[str, tuple[str, ...]] = {
+TIERS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "item": (
-        "item", "task", "question", "example", "sample", "instance", "object", "unit", "doc", "document",
-        "datapoint", "record", "subject", "hit", "image", "img", "picture", "photo", "video", "clip", "sentence",
-        "tweet", "query", "pair", "prompt", "page", "url", "file", "filename", "path", "key", "id", "idx", "index",
-        "uid",
+        ("item", "task"),
+        ("example", "sample", "instance", "object", "unit", "doc", "document", "datapoint", "record", "subject", "hit",
+         "image", "img", "picture", "photo", "video", "clip", "sentence", "tweet", "query", "pair", "prompt",
+         "question", "page"),
+        ("id", "idx", "index", "uid", "key"),
+        ("url", "file", "filename", "path"),
     ),
     "annotator": (
-        "annotator", "worker", "rater", "judge", "labeler", "labeller", "coder", "turker", "assessor", "evaluator",
-        "reviewer", "grader", "voter", "expert", "participant", "respondent", "performer", "contributor", "player",
-        "user", "model", "classifier", "llm", "lf", "labelingfunction", "labellingfunction", "source", "person",
-        "author",
+        ("annotator", "worker"),
+        ("rater", "judge", "labeler", "labeller", "coder", "turker", "assessor", "evaluator", "reviewer", "grader",
+         "voter", "participant", "respondent", "performer", "contributor", "player"),
+        ("expert", "user", "model", "classifier", "llm", "lf", "labelingfunction", "labellingfunction", "source",
+         "person", "author"),
     ),
     "label": (
-        "label", "answer", "response", "vote", "annotation", "judgment", "judgement", "rating", "choice", "category",
-        "class", "verdict", "decision", "grade", "prediction", "pred", "output", "result", "value", "score",
+        ("label",),
+        ("answer", "response", "vote", "annotation", "judgment", "judgement", "choice", "category", "class", "verdict",
+         "decision", "rating", "grade", "prediction", "pred", "output", "result", "value", "score"),
     ),
     "truth": (
-        "truth", "groundtruth", "truelabel", "trueclass", "trueanswer", "gold", "goldlabel", "gt", "correct",
-        "correctlabel", "correctanswer", "target", "y", "ytrue",
+        ("truth", "groundtruth", "truelabel", "trueclass", "trueanswer", "gold", "goldlabel", "gt", "correct",
+         "correctlabel", "correctanswer", "target", "y", "ytrue"),
     ),
 }  # fmt: skip
-"""Names of each column without case, spaces and punctuation; the first of them that a table has wins.
+"""Names of each column without case, spaces and punctuation, from the plainest to the vaguest.
 
-Each is also recognised with `id` or `name` behind it (`task_id`, `Worker ID`, `rater-name`), and in the plural.
+A name of an earlier tier goes before those of later ones; two names of one tier are a question to the user. Items and
+annotators are also recognised with `id` or `name` behind the word (`task_id`, `Worker ID`, `rater-name`), and all in
+the plural. A label is never an id: `annotation_id` is none.
 """
+
+SYNONYMS: Mapping[str, tuple[str, ...]] = {
+    role: tuple(w for tier in tiers for w in tier) for role, tiers in TIERS.items()
+}
+
+_ENDINGS = {"item": ("id", "", "name", "s"), "annotator": ("id", "", "name", "s"), "label": ("", "name", "s")}
+"""Forms of one word, the first that a table has counts: `worker_id` goes before `worker_name`."""
+
+_NUMBERED = re.compile(r"(.*?)(?:[ _.#-]*\d+|[ _.#-]+[A-Za-z])")
 
 
 @dataclass(frozen=True)
@@ -60,6 +76,7 @@ class Wide:
     item: Hashable | None
     annotators: tuple[Hashable, ...]
     sure: bool  # the caller said that the table is wide
+    numbered: bool = False  # the columns are named alike, such as annotator1, annotator2
 
 
 def choose(
@@ -72,13 +89,13 @@ def choose(
 ) -> Long | Wide:
     """Find the columns by the names given, else by synonym, and tell a long table from a wide one.
 
-    "auto" takes a table as long when it has the three columns, and as a candidate for wide when neither an annotator
-    nor a label column is found or given.
+    "auto" takes a table as long when it has the three columns, as wide when its columns are numbered annotators, and
+    as a candidate for wide when neither an annotator nor a label column is found or given.
 
     >>> choose(["Worker ID", "task", "answer"])
     Long(item='task', annotator='Worker ID', label='answer')
     >>> choose(["doc", "ann", "bob"])
-    Wide(item='doc', annotators=('ann', 'bob'), sure=False)
+    Wide(item='doc', annotators=('ann', 'bob'), sure=False, numbered=False)
     """
     check_choice("shape", shape, ("auto", "long", "wide"))
     given: dict[Role, Hashable | None] = {"item": item, "annotator": annotator, "label": label}
@@ -88,7 +105,11 @@ def choose(
             raise InputError(msg)
         given = {"item": item}
     check_given(names, given)
-    found = {role: column for role in given if (column := find(names, role, given)) is not None}
+    if shape == "auto" and annotator is None and label is None and len(alike := numbered(names)) > 1:
+        return Wide(
+            pick([name for name in names if name not in alike], "item", given), alike, sure=False, numbered=True
+        )
+    found = {role: column for role in given if (column := pick(names, role, given)) is not None}
     if shape == "wide" or (shape == "auto" and not {"annotator", "label"} & set(found)):
         rest = tuple(name for name in names if "item" not in found or name != found["item"])
         if not rest:
@@ -101,18 +122,57 @@ def choose(
     return Long(found["item"], found["annotator"], found["label"])
 
 
-def find(names: Sequence[Hashable], role: str, given: Mapping[Role, Hashable | None]) -> Hashable | None:
-    """The column of this role: the one given, else the first synonym that is not given for another role."""
+def pick(names: Sequence[Hashable], role: str, given: Mapping[Role, Hashable | None]) -> Hashable | None:
+    """The column of this role: the one given, else the only one of the plainest tier; two of a tier are an error.
+
+    >>> pick(["task", "url", "label"], "item", {})
+    'task'
+    """
     own = given.get(role)  # type: ignore[call-overload]
     if own is not None:
         return own  # type: ignore[no-any-return]
-    taken = set(given.values())
-    plain = {_plain(name): name for name in reversed(names) if isinstance(name, str) and name not in taken}
-    for word in SYNONYMS[role]:
-        for form in (word, word + "id", word + "name", word + "s"):
-            if form in plain:
-                return plain[form]
-    return None
+    found = next((tier for tier in candidates(names, role, given) if tier), [])
+    if len(found) > 1:
+        listed = " or ".join(_quoted(name) for name in found)
+        msg = f"Several columns can be the {role}. Columns are: {_listed(names)}. Pass {role}={listed}."
+        raise ColumnError(msg)
+    return found[0] if found else None
+
+
+def candidates(names: Sequence[Hashable], role: str, given: Mapping[Role, Hashable | None]) -> list[list[Hashable]]:
+    """The columns of each tier of names, one for each word."""
+    taken = {name for name in given.values() if name is not None}
+    plain: dict[str, Hashable] = {
+        _plain(name): name for name in reversed(names) if isinstance(name, str) and name not in taken
+    }
+    tiers = []
+    for tier in TIERS[role]:
+        forms = ([plain[word + e] for e in _ENDINGS.get(role, ("",)) if word + e in plain] for word in tier)
+        tiers.append(list(dict.fromkeys(found[0] for found in forms if found)))
+    return tiers
+
+
+def find(names: Sequence[Hashable], role: str, given: Mapping[Role, Hashable | None]) -> Hashable | None:
+    """The likeliest column of this role, for looking at a header and for advice: the one given, else the plainest."""
+    own = given.get(role)  # type: ignore[call-overload]
+    if own is not None:
+        return own  # type: ignore[no-any-return]
+    return next((name for tier in candidates(names, role, given) for name in tier), None)
+
+
+def numbered(names: Sequence[Hashable]) -> tuple[Hashable, ...]:
+    """Columns named by one word for an annotator and a number or letter: annotator1, annotator2; judge_a, judge_b.
+
+    >>> numbered(["id", "text", "Rater 1", "Rater 2"])
+    ('Rater 1', 'Rater 2')
+    """
+    groups: dict[str, list[Hashable]] = {}
+    for name in names:
+        parts = _NUMBERED.fullmatch(name.strip()) if isinstance(name, str) else None
+        if parts and _plain(parts[1]) in SYNONYMS["annotator"]:
+            groups.setdefault(_plain(parts[1]), []).append(name)
+    several = [group for group in groups.values() if len(group) > 1]
+    return tuple(several[0]) if len(several) == 1 else ()
 
 
 def check_given(names: Sequence[Hashable], given: Mapping[Role, Hashable | None]) -> None:
@@ -151,6 +211,10 @@ def not_recognised(names: Sequence[Hashable], role: Role, taken: tuple[Hashable,
     """The sentence about a column that no synonym found, with the likely one."""
     likely = _nearest(names, SYNONYMS[role], taken)
     msg = f"No {role} column recognised. Columns are: {_listed(names)}."
+    if likely is not None and len(names) - len(taken) > 2 and _likeness(likely, SYNONYMS[role]) < 0.7:
+        return (
+            msg + f" Pass {role}= one of them" + (", or annotators= the columns that are annotators." if shape else ".")
+        )
     if likely is not None:
         msg += f" Pass {role}={_quoted(likely)}" + (
             ', or shape="wide" if each column is an annotator.' if shape == "auto" else "."
@@ -159,12 +223,11 @@ def not_recognised(names: Sequence[Hashable], role: Role, taken: tuple[Hashable,
 
 
 def _nearest(names: Sequence[Hashable], words: Sequence[str], taken: Sequence[Hashable]) -> Hashable | None:
-    free = [name for name in names if name not in taken]
+    return max((name for name in names if name not in taken), key=lambda name: _likeness(name, words), default=None)
 
-    def likeness(name: Hashable) -> float:
-        return max(difflib.SequenceMatcher(None, _plain(str(name)), _plain(word)).ratio() for word in words)
 
-    return max(free, key=likeness, default=None)
+def _likeness(name: Hashable, words: Sequence[str]) -> float:
+    return max(difflib.SequenceMatcher(None, _plain(str(name)), _plain(word)).ratio() for word in words)
 
 
 def _listed(names: Sequence[Hashable]) -> str:

@@ -54,7 +54,10 @@ def _typed(source: Source, name: str) -> str:
     kinds = {kind for (kind,) in source.rows(f"SELECT DISTINCT json_type({column}) FROM raw")}  # noqa: S608
     kinds -= {None, "NULL"}
     if kinds & {"OBJECT", "ARRAY"}:
-        msg = f"Column '{name}' holds lists or records. Ids and labels must be strings, numbers, true or false."
+        msg = (
+            f"Column '{name}' holds lists or records. Ids and labels must be strings, numbers, true or false: "
+            f"name a path inside it with item=, annotator= or label=, such as {name}.id."
+        )
         raise InputError(msg)
     if kinds <= {"VARCHAR"}:
         return f"{column}->>'$'"

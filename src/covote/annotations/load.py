@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from covote.annotations import frames
 from covote.annotations.arrays import encode_matrix, encode_triples
-from covote.annotations.columns import Long
+from covote.annotations.columns import Long, Wide
 from covote.annotations.distinct_rows import DistinctRows
 from covote.annotations.encode import Coded
+from covote.annotations.exports import as_arrow, in_folders, open_answers
+from covote.annotations.guesses import check_long, check_names, check_pairs, check_texts
 from covote.annotations.native import IntArray, take, to_list
-from covote.annotations.reading import Reading
+from covote.annotations.reading import LOG, Reading
 from covote.annotations.repeats import annotations_from
 from covote.annotations.tables import make_table
 from covote.annotations.value import NO_CODE, Annotations, Vocabulary
 from covote.annotations.wide import annotations_from_wide, check_cells
 from covote.errors import InputError
+from covote.importers.value import Answers
 
 PLAIN_NAMES = ("item", "annotator", "label")
 
@@ -34,6 +37,10 @@ class Loaded:
     names: tuple[str, str, str]  # the user's names for item, annotator and label
     labels: Any = field(default=None, repr=False)  # distinct labels in the user's own kind of column, any order
     origin: Any = field(default=None, repr=False)  # the user's DuckDB relation
+    account: str = ""  # one line: which columns were recognised and why, or what an export held and what was left out
+    gold: Mapping[Hashable, Hashable] = field(
+        default_factory=dict, repr=False
+    )  # true labels that the file itself holds
 
     def item_table(self, columns: Mapping[str, Any]) -> Any:
         """A table of the user's kind with a row an item, in the order of the codes: its id and the columns given.
@@ -67,6 +74,11 @@ def load(
     duplicates: str = "error",
     delimiter: str | None = None,
     classes: Iterable[Hashable] | None = None,
+    question: str | None = None,
+    annotators: Sequence[str] | str | None = None,
+    where: Sequence[str] | str | None = None,
+    gold_column: str | None = None,
+    multiple: bool = False,
 ) -> Loaded:
     """Read, check and encode a table of answers.
 
@@ -80,6 +92,11 @@ def load(
     "auto": long when the three columns are found; wide when neither an annotator nor a label column is found, the
     cells hold at most 100 distinct labels and at least half of these come in more than one column; else an error.
 
+    Files that a labelling or evaluation tool wrote are recognised by their content (`covote formats` lists them);
+    `question` chooses one of several questions. `annotators` names the columns of a wide file (names, globs), `where`
+    keeps rows (NAME=VALUE, NAME!=VALUE), `item` may name several columns ("a,b"), columns may be paths in nested JSON
+    ("votes.worker"), `gold_column` holds true labels, and with `multiple` an answer may be a list of labels.
+
     An answer that is null, NaN or empty is no answer. Repeats of an (item, annotator) pair that agree collapse; for
     those that conflict `duplicates` is "error", "first", "last" or "majority". Items and annotators are
     numbered as they appear; classes are sorted, after those that `classes` names.
@@ -88,21 +105,39 @@ def load(
     >>> loaded.annotations.classes.to_list(), loaded.item_table({"label": ["dog", "cat"]})
     (['cat', 'dog'], {'x': 'dog', 'y': 'cat'})
     """
-    roles = {"item": item, "annotator": annotator, "label": label}
-    return read(
-        table,
-        Reading(**roles, columns=columns, shape=shape, duplicates=duplicates, delimiter=delimiter, classes=classes),
+    reading = Reading(
+        item=item,
+        annotator=annotator,
+        label=label,
+        columns=columns,
+        shape=shape,
+        duplicates=duplicates,
+        delimiter=delimiter,
+        classes=classes,
+        question=question,
+        annotators=annotators,
+        where=where,
+        gold_column=gold_column,
+        multiple=multiple,
     )
+    return read(table, reading)
 
 
 def read(table: Any, reading: Reading) -> Loaded:
     """`load` with its options as one value."""
     reader = _Reader(reading)
+    if is_paths(table):
+        found = None if reading.plain else open_answers(table, reading)
+        if found is not None:
+            return reader.answers(found)
+        table = in_folders(table)
+        return reader.files(table) if is_paths(table) else reader.frame(table, "pyarrow")
+    reading.check_no_file()
     if isinstance(table, np.ndarray):
         return reader.array(table)
-    if is_paths(table):
-        return reader.files(table)
-    table = frames.unwrapped(table)
+    if isinstance(table, Answers):
+        return reader.answers(table)
+    table = frames.unwrapped(as_arrow(table))
     kind = None if isinstance(table, (list, tuple)) else frames.kind_of(table)
     if kind is not None:
         return reader.relation(table) if kind == "duckdb" else reader.frame(table, kind)
@@ -141,6 +176,12 @@ class _Reader:
             raise InputError(msg)
         return self._long(encode_triples(triples), "mapping", PLAIN_NAMES)
 
+    def answers(self, answers: Answers) -> Loaded:
+        loaded = self._long(encode_triples(answers), "file", PLAIN_NAMES)
+        line = answers.account.sentence()
+        LOG.info(line)
+        return replace(loaded, account=line, gold=answers.gold)
+
     def frame(self, table: Any, kind: str) -> Loaded:
         table, library = frames.collect(table, kind)
         chosen = self.reading.choose(frames.names_of(table, library))
@@ -148,13 +189,13 @@ class _Reader:
         if isinstance(chosen, Long):
             names = (chosen.item, chosen.annotator, chosen.label)
             coded = [frames.encode_column(table[n], library, r) for n, r in zip(names, PLAIN_NAMES, strict=True)]
-            return self._long((coded[0], coded[1], coded[2]), out, chosen.names)
+            return self._guessed((coded[0], coded[1], coded[2]), out, chosen, frames.names_of(table, library))
         cells = [frames.encode_column(table[name], library, "label") for name in chosen.annotators]
         if not chosen.sure:
             check_cells([to_list(column.values) for column in cells], chosen.annotators)
         items = frames.encode_items(table, chosen.item, library)
         names = ("item" if chosen.item is None else str(chosen.item), "annotator", "label")
-        return self._wide(items, cells, list(chosen.annotators), out, names)
+        return self._guessed_wide(items, cells, out, names, chosen, frames.names_of(table, library))
 
     def files(self, paths: Any) -> Loaded:
         from covote.annotations.source import read_files
@@ -165,8 +206,6 @@ class _Reader:
         )
 
     def relation(self, relation: Any) -> Loaded:
-        from dataclasses import replace
-
         from covote.annotations.source import read_relation
 
         return replace(read_relation(relation, self._source), kind="duckdb", origin=relation)
@@ -178,10 +217,31 @@ class _Reader:
         chosen = self.reading.choose(source.names)
         if isinstance(chosen, Long):
             coded = encode_long(source, chosen, in_order=self.reading.duplicates != "error")
-            return self._long(coded, "file", chosen.names)
+            return self._guessed(coded, "file", chosen, source.names)
         items, cells = encode_wide(source, chosen)
         names = ("item" if chosen.item is None else str(chosen.item), "annotator", "label")
-        return self._wide(items, cells, list(chosen.annotators), "file", names)
+        return self._guessed_wide(items, cells, "file", names, chosen, source.names)
+
+    def _guessed(self, coded: tuple[Coded, Coded, Coded], kind: str, chosen: Long, names: Sequence[Hashable]) -> Loaded:
+        check_long(coded, chosen, names, self.reading.roles)
+        return replace(self._long(coded, kind, chosen.names), account=self.reading.tell(chosen, names))
+
+    def _guessed_wide(
+        self,
+        items: Coded,
+        cells: Sequence[Coded] | DistinctRows,
+        kind: str,
+        roles: tuple[str, str, str],
+        chosen: Wide,
+        names: Sequence[Hashable],
+    ) -> Loaded:
+        check_texts(cells if isinstance(cells, Sequence) else cells.cells, chosen)
+        if not chosen.sure:
+            check_names(chosen)
+            if isinstance(cells, Sequence) or len(cells.index) == len(cells.cells[0].codes):  # all rows are distinct
+                check_pairs(cells if isinstance(cells, Sequence) else cells.cells, chosen)
+        loaded = self._wide(items, cells, list(chosen.annotators), kind, roles)
+        return replace(loaded, account=self.reading.tell(chosen, names))
 
     def _long(self, coded: tuple[Coded, Coded, Coded], kind: str, names: tuple[str, str, str]) -> Loaded:
         item, annotator, label = coded

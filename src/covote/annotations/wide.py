@@ -123,15 +123,16 @@ def _merge(columns: Sequence[list[Any]]) -> dict[Any, Any]:
 def check_cells(labels: Sequence[Iterable[Hashable]], names: Sequence[Hashable]) -> None:
     """Raise unless the annotators' columns share a small vocabulary, the sign of a wide table.
 
-    `labels` holds the distinct labels of each column. They must be at most 100 in all, and at least half of them
-    must be used in more than one column.
+    `labels` holds the distinct labels of each column. They must be at most 100 in all, and at least half of those of
+    every column must be used in another column too.
     """
     seen: dict[Hashable, int] = {}
-    for column in labels:
-        for label in set(column):
+    distinct = [{label for label in column if label is not None} for column in labels]
+    for column in distinct:
+        for label in column:
             seen[label] = seen.get(label, 0) + 1
-    shared = sum(count > 1 for count in seen.values())
-    if seen and (len(seen) > SMALL or 2 * shared < len(seen)):
+    own = [column for column in distinct if 2 * sum(seen[label] > 1 for label in column) < len(column)]
+    if seen and (len(seen) > SMALL or own):
         listed = ", ".join(str(name) for name in names[:20]) + (", ..." if len(names) > 20 else "")
         msg = (
             f"No annotator and label columns recognised. Columns are: {listed}. "

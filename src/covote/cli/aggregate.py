@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from covote.cli import options as o
+from covote.cli import reading_options as r
 from covote.cli.report import Figures, ReportFile, TruthFile, check_figures, default_title
 from covote.errors import InputError
 
@@ -27,6 +28,14 @@ EngineName = Annotated[
 MemoryLimit = Annotated[str | None, typer.Option(help="Memory to use with answers on disk, e.g. 4GB.")]
 CountsFile = Annotated[str | None, typer.Option("--counts", help="Learn from this file of `covote count` instead.")]
 
+UseGold = Annotated[bool, typer.Option("--use-gold", help="Fit with the true labels that the export itself holds.")]
+Join = Annotated[str | None, typer.Option(help="Also write this table of items with the labels beside it.")]
+Write = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Also write the labels as label-studio (predictions), argilla (suggestions) or dataset (Hugging Face)."
+    ),
+]
 Groups = Annotated[
     str | None,
     typer.Option(help="File with the columns annotator and group: a group shares one vote (judges of one vendor)."),
@@ -36,7 +45,7 @@ Explain = Annotated[bool, typer.Option("--explain", help="With --method auto: te
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("aggregate")(aggregate)
+    app.command("aggregate")(r.with_export_options(aggregate))
 
 
 def aggregate(
@@ -63,17 +72,21 @@ def aggregate(
     counts: CountsFile = None,
     explain: Explain = False,
     groups: Groups = None,
+    use_gold: UseGold = False,
+    join: Join = None,
+    write: Write = None,
     json_: o.Json = False,
+    export: r.Export = {},  # noqa: B006
 ) -> None:
     """Turn the answers of many annotators into one label an item, with a confidence, and a picture of every annotator.
 
     Example: covote aggregate votes.csv -o results
     """
-    from covote.cli.places import learn_from_counts, place_of, table_in
+    from covote.cli.back import WayBack
+    from covote.cli.places import learn_from_counts, open_place, place_of
     from covote.engines.machine import size_in_bytes
     from covote.estimators.registry import make
     from covote.estimators.summary import summarise
-    from covote.estimators.tables import open_engine
 
     o.check_choice("format", format, ("csv", "parquet"))
     given = {} if groups is None else {"groups": groups}
@@ -82,7 +95,8 @@ def aggregate(
         size_in_bytes(memory_limit)
     o.check_writable(folder=output, file=report)
     check_figures(figures)
-    reading = o.reading(item, annotator, label, columns, shape, duplicates, delimiter)
+    reading = {**o.reading(item, annotator, label, columns, shape, duplicates, delimiter), **export}
+    back = WayBack.of(join, write)
     place = place_of(engine)
     reporting = report is not None or figures is not None
     known = _known_truth(truth, reporting=reporting)
@@ -91,31 +105,35 @@ def aggregate(
         if counts is not None:
             learn_from_counts(estimator, counts, o.table_argument(files), reading, bar.move)
         else:
-            table, options = table_in(place, o.table_argument(files), reading)
-            where = "auto" if place == "spark" else place
-            answers = open_engine(table, gold, options, place=where, threads=threads, memory_limit=memory_limit)
+            own: dict[str, Any] = {"use_gold": use_gold, "threads": threads, "memory_limit": memory_limit}
+            answers = open_place(place, o.table_argument(files), gold, reading, **own)
             o.check_crowd(answers.annotators, answers.classes)
             estimator.fit_engine(answers, progress=bar.move)
         if known is not None:
             known.codes(estimator.loaded_.annotations)  # raises where the truth knows none of the items
         summary = summarise(estimator, method)
         written = write_results(estimator, summary, Path(output), format, probabilities=probabilities)
+        written += back.write(estimator, Path(output), format, o.table_argument(files), export)
         if reporting:
             from covote.report import write_report
 
             made = write_report(estimator, report, figures=figures, truth=known, title=default_title(files))
             written += made.files
-    if json_:
+    _show(estimator, summary, written, explain=explain, as_json=json_)
+
+
+def _show(estimator: Aggregator, summary: Summary, written: list[Path], *, explain: bool, as_json: bool) -> None:
+    if as_json:
         facts = {**summary.as_dict(), "files": [str(p) for p in written]}
         if explain:
             facts["explanation"] = explanation_facts(estimator)
         typer.echo(json.dumps(facts, default=str, indent=2))
-    else:
-        from covote.cli.show import show_explanation, show_summary
+        return
+    from covote.cli.show import show_explanation, show_summary
 
-        show_summary(summary, written)
-        if explain:
-            show_explanation(estimator)
+    show_summary(summary, written)
+    if explain:
+        show_explanation(estimator)
 
 
 def _known_truth(truth: str | None, *, reporting: bool) -> Truth | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from covote.cli import options as o
+from covote.cli import reading_options as r
 
 if TYPE_CHECKING:
     from covote.agreements import Agreement
@@ -30,7 +31,7 @@ _MOST = 12
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("agreement")(agreement)
+    app.command("agreement")(r.with_export_options(agreement))
 
 
 def agreement(
@@ -50,6 +51,7 @@ def agreement(
     delimiter: o.Delimiter = None,
     seed: o.Seed = 0,
     json_: o.Json = False,
+    export: r.Export = {},  # noqa: B006
 ) -> None:
     """How far annotators agree: percent, Krippendorff's alpha, Fleiss' and Cohen's kappa, Gwet's AC1 and AC2.
 
@@ -67,6 +69,7 @@ def agreement(
         level=level,
         seed=seed,
         **o.reading(item, annotator, label, columns, shape, duplicates, delimiter),
+        **export,
     )
     if json_:
         typer.echo(json.dumps(found.as_dict(), indent=2, default=str))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import shlex
 import sys
@@ -26,12 +27,15 @@ COMMANDS = (
     "count",
     "reproduce",
     "datasets",
+    "look",
+    "formats",
 )
 """Each is a module of this package with a function `register(app)`."""
 
 _KEYWORD = re.compile(
-    r"(?<![\w./'\"-])(item|annotator|label|columns|shape|duplicates|delimiter|gold|truth|engine|seed|positive|ordered)="
-    r"(\"[^\"]*\"|'[^']*'|)((?:(?:, | or )\"[^\"]*\")*)"
+    r"(?<![\w./'\"-])(item|annotator|label|columns|shape|duplicates|delimiter|gold|truth|engine|seed|positive|ordered"
+    r"|question|annotators|where|gold_column|multiple)="
+    r"(\"[^\"]*\"|'[^']*'|True|)((?:(?:, | or )\"[^\"]*\")*)"
 )
 """Options of the library that are options of commands too: name, value, and further values after commas or "or"."""
 
@@ -70,6 +74,7 @@ def run(arguments: list[str] | None = None) -> int:
     register_commands()
     warnings.simplefilter("default")
     warnings.showwarning = _show_warning
+    _show_readings()
     try:
         code = app(args=arguments, prog_name="covote", standalone_mode=False)
     except typer.Exit as stop:
@@ -107,9 +112,24 @@ def in_options(text: str) -> str:
 
     def option(found: re.Match[str]) -> str:
         name, value, others = found.groups()
+        name = name.replace("_", "-")
+        value = "" if value == "True" else value
         return f"--{name}" + (f" {shlex.quote(value[1:-1])}" if value else "") + others.replace('"', "")
 
     return _KEYWORD.sub(option, text)
+
+
+def _show_readings() -> None:
+    """What the library says about columns and exports goes to standard error, one line each."""
+
+    class Lines(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            typer.echo(f"Read: {in_options(record.getMessage())}", err=True)
+
+    log = logging.getLogger("covote.reading")
+    log.handlers = [Lines()]
+    log.setLevel(logging.INFO)
+    log.propagate = False
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:

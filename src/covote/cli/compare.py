@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from covote.cli import options as o
+from covote.cli import reading_options as r
 
 if TYPE_CHECKING:
     from covote.estimators.compare import Trial
@@ -18,7 +19,7 @@ Methods = Annotated[str | None, typer.Option(help="Methods to run, separated by 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("compare")(compare)
+    app.command("compare")(r.with_export_options(compare))
 
 
 def compare(
@@ -33,6 +34,7 @@ def compare(
     duplicates: o.Duplicates = "error",
     delimiter: o.Delimiter = None,
     json_: o.Json = False,
+    export: r.Export = {},  # noqa: B006
 ) -> None:
     """Run several methods on one file and rank them: by error with --truth, else by agreement with each other.
 
@@ -41,7 +43,9 @@ def compare(
     from covote.annotations import load, load_truth
     from covote.estimators.compare import compare as run
 
-    loaded = load(o.table_argument(files), **o.reading(item, annotator, label, columns, shape, duplicates, delimiter))
+    loaded = load(
+        o.table_argument(files), **o.reading(item, annotator, label, columns, shape, duplicates, delimiter), **export
+    )
     o.check_crowd(loaded.annotations.annotators, loaded.annotations.classes)
     codes = None if truth is None else load_truth(truth).codes(loaded.annotations)
     names = None if methods is None else [m.strip() for m in methods.split(",") if m.strip()]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from covote.cli import options as o
+from covote.cli import reading_options as r
 
 if TYPE_CHECKING:
     from covote.counts import PairCounts
@@ -24,7 +25,7 @@ MaxPartners = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("count")(count)
+    app.command("count")(r.with_export_options(count))
 
 
 def count(
@@ -40,6 +41,7 @@ def count(
     duplicates: o.Duplicates = "error",
     delimiter: o.Delimiter = None,
     threads: o.Threads = None,
+    export: r.Export = {},  # noqa: B006
 ) -> None:
     """Count how often the answers of each pair of annotators met: all that the paper's methods need to learn.
 
@@ -53,7 +55,7 @@ def count(
     if not is_counts_file(output):
         msg = f"The output '{output}' must end in .npz. Pass for example -o counts.npz."
         raise InputError(msg)
-    reading = o.reading(item, annotator, label, columns, shape, duplicates, delimiter)
+    reading = {**o.reading(item, annotator, label, columns, shape, duplicates, delimiter), **export}
     answers = [name for name in files if not is_counts_file(name)]
     tables: list[Any] = list(answers) if by_file else [o.table_argument(answers)] if answers else []
     parts = [load_counts(name) for name in files if is_counts_file(name)]

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from covote.cli import options as o
+from covote.cli import reading_options as r
 from covote.errors import InputError
 
 Files = Annotated[
@@ -31,7 +32,7 @@ CountsFile = Annotated[str | None, typer.Option("--counts", help="Diagnose this 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("diagnose")(diagnose)
+    app.command("diagnose")(r.with_export_options(diagnose))
 
 
 def diagnose(
@@ -55,12 +56,13 @@ def diagnose(
     seed: o.Seed = 0,
     output: Page = None,
     json_: o.Json = False,
+    export: r.Export = {},  # noqa: B006
 ) -> None:
     """Can this crowd be trusted? Who overlaps, whether the model is pinned down, who is a spammer, who copies whom.
 
     Example: covote diagnose votes.csv --truth gold.csv --intervals
     """
-    reading = o.reading(item, annotator, label, columns, shape, duplicates, delimiter)
+    reading = {**o.reading(item, annotator, label, columns, shape, duplicates, delimiter), **export}
     if what_if:
         _what_if(files, reading, classes, answering, failure, as_json=json_)
         return

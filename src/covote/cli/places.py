@@ -8,6 +8,7 @@ from covote.cli.options import check_choice
 from covote.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
+    from covote.engines.base import Engine
     from covote.estimators.base import Aggregator
     from covote.model import Progress
 
@@ -20,11 +21,41 @@ def place_of(name: str) -> str:
     return check_choice("engine", _OLD.get(name, name), PLACES)
 
 
-def table_in(place: str, files: Any, reading: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """The table to open and the options that are left for its reading: the files themselves, or a Spark frame."""
-    if place != "spark":
-        return files, reading
-    return _scan_spark(files, reading), {**reading, "columns": None, "delimiter": None}
+def open_place(
+    place: str,
+    files: Any,
+    gold: str | None,
+    reading: dict[str, Any],
+    *,
+    use_gold: bool = False,
+    threads: int | None = None,
+    memory_limit: str | None = None,
+) -> Engine:
+    """The engine over the files at this place; exports, and options for them, are for memory alone."""
+    from covote.annotations import Reading, load
+    from covote.annotations.exports import plain_files
+    from covote.estimators.tables import open_engine
+
+    if use_gold:
+        _check_use_gold(place, gold)
+        loaded = load(files, **reading)
+        if not loaded.gold:
+            msg = "--use-gold: the file holds no true labels. Leave it out, or pass --gold FILE."
+            raise InputError(msg)
+        return open_engine(loaded, loaded.gold, {}, place="memory", threads=threads)
+    if place == "spark":
+        frame = _scan_spark(plain_files(files, Reading.of(reading), place), reading)
+        return open_engine(frame, gold, {**reading, "columns": None, "delimiter": None}, threads=threads)
+    return open_engine(files, gold, reading, place=place, threads=threads, memory_limit=memory_limit)
+
+
+def _check_use_gold(place: str, gold: str | None) -> None:
+    if gold is not None:
+        msg = f"Both --gold {gold} and --use-gold were given. Pass one of them."
+        raise InputError(msg)
+    if place in ("disk", "spark"):
+        msg = f"Option --use-gold needs --engine memory, and engine {place} was asked for. Leave one of them out."
+        raise InputError(msg)
 
 
 def learn_from_counts(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from covote.cli import options as o
+from covote.cli import reading_options as r
 
 if TYPE_CHECKING:
     from covote.rates import Rate
@@ -23,7 +24,7 @@ Level = Annotated[float, typer.Option(help="Level of the intervals.")]
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("rate")(rate)
+    app.command("rate")(r.with_export_options(rate))
 
 
 def rate(
@@ -44,6 +45,7 @@ def rate(
     duplicates: o.Duplicates = "error",
     delimiter: o.Delimiter = None,
     json_: o.Json = False,
+    export: r.Export = {},  # noqa: B006
 ) -> None:
     """The share of items of a class with an honest interval, from judges corrected by a few true labels.
 
@@ -62,6 +64,7 @@ def rate(
         sampled=sampled,
         level=level,
         **o.reading(item, annotator, label, columns, shape, duplicates, delimiter),
+        **export,
     )
     if json_:
         typer.echo(json.dumps(found.as_dict(), indent=2, default=str))

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from covote.cli import options as o
+from covote.cli import reading_options as r
 from covote.cli.compare import check_names
 from covote.errors import MissingExtraError
 
@@ -26,7 +27,7 @@ JsonOut = Annotated[bool, typer.Option("--json", help="Print everything on the p
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("report")(report)
+    app.command("report")(r.with_export_options(report))
 
 
 def report(
@@ -45,6 +46,7 @@ def report(
     duplicates: o.Duplicates = "error",
     delimiter: o.Delimiter = None,
     json_: JsonOut = False,
+    export: r.Export = {},  # noqa: B006
 ) -> None:
     """Label the answers by a saved model and write one page to look at: labels, doubts, annotators, whom to trust.
 
@@ -58,7 +60,7 @@ def report(
     check_names(None if methods is True else methods)
     o.check_writable(file=output)
     check_figures(figures)
-    reading = o.reading(item, annotator, label, columns, shape, duplicates, delimiter)
+    reading = {**o.reading(item, annotator, label, columns, shape, duplicates, delimiter), **export}
     bar = o.Bar("Writing the report")
     with bar:
         estimator = relabelled(load_model(model), o.table_argument(files), **reading)

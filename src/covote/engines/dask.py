@@ -24,7 +24,7 @@ def open_dask(frame: Any, reading: Reading, truth: Truth | None = None) -> Chunk
     import pandas as pd
 
     reading.check_frame("a Dask frame")
-    chosen = reading.choose(list(frame.columns))
+    chosen = reading.choose_and_tell(list(frame.columns))
     if isinstance(chosen, Wide) and chosen.item is None:
         msg = 'A Dask frame has no row numbers, so a wide one needs a column of items. Pass item="...".'
         raise InputError(msg)

@@ -24,6 +24,7 @@ from covote.annotations import Reading, Truth
 from covote.annotations.classes import order_classes
 from covote.annotations.columns import ROLES, Long, Wide
 from covote.annotations.encode import Coded, check_finite
+from covote.annotations.exports import plain_files
 from covote.annotations.load import is_paths
 from covote.annotations.repeats import lost_id, settle
 from covote.annotations.source import Source, read_files, read_relation
@@ -54,7 +55,8 @@ def open_disk(
     if not is_paths(table):
         reading.check_frame("a frame")
         return _streamed(table, work)
-    return read_files(table, work, columns=reading.columns, delimiter=reading.delimiter, given=reading.given)
+    files = plain_files(table, reading, "disk")
+    return read_files(files, work, columns=reading.columns, delimiter=reading.delimiter, given=reading.given)
 
 
 def _streamed(frame: Any, work: Callable[[Source], ChunkedEngine]) -> ChunkedEngine:
@@ -107,7 +109,7 @@ class _Splitter:
     threads: int
 
     def engine(self) -> ChunkedEngine:
-        chosen = self.reading.choose(self.source.names)
+        chosen = self.reading.choose_and_tell(self.source.names)
         item, who, what = self._rows(chosen)
         self._survey(item, who, what)
         labels = StoredColumn(self.source.con, "what", json_text=what.json_text)

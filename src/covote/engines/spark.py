@@ -40,7 +40,7 @@ def _rows(frame: Any, reading: Reading) -> tuple[Any, Long | Wide]:
     """The frame as item, annotator, label and row; a wide one with a row for every cell."""
     from pyspark.sql import functions as f
 
-    chosen = reading.choose(list(frame.columns))
+    chosen = reading.choose_and_tell(list(frame.columns))
     number = f.monotonically_increasing_id().alias("row")
     if isinstance(chosen, Long):
         names = zip(chosen.names, ("item", "annotator", "label"), strict=True)

@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covote.annotations import Annotations, Loaded, Reading, Truth, Vocabulary, load_truth, read
-from covote.annotations.files import find_files
+from covote.annotations.exports import kind_in_memory
 from covote.annotations.load import is_paths
 from covote.annotations.value import answer_dtype
 from covote.engines.base import Engine
 from covote.engines.machine import free_memory, size_in_bytes
 from covote.engines.memory import MemoryEngine
 from covote.errors import CrowdWarning, InputError
+from covote.importers.registry import expand
 from covote.labels import column_names
 
 Floats = NDArray[np.float64]
@@ -38,9 +39,13 @@ def open_engine(
 
     `classes` are kept among those of a table in memory, whether or not an answer names them.
     """
+    options = Reading.of(reading)
     kind = type(table).__module__.split(".")[0]
-    if place == "disk" or (kind in ("pyspark", "dask", "dask_expr") and place == "auto") or _is_large(table, place):
-        options = Reading.of(reading)
+    if (
+        place == "disk"
+        or (kind in ("pyspark", "dask", "dask_expr") and place == "auto")
+        or _is_large(table, place, options)
+    ):
         truth = None if gold is None else gold if isinstance(gold, Truth) else load_truth(gold)
         if kind == "pyspark":
             from covote.engines.spark import open_spark
@@ -58,13 +63,17 @@ def open_engine(
     return MemoryEngine(loaded.annotations, gold=codes, threads=threads, source=loaded)
 
 
-def _is_large(table: Any, place: str) -> bool:
-    """Whether these are files that would take more than half of the free memory."""
+def _is_large(table: Any, place: str, reading: Reading) -> bool:
+    """Whether these are plain files that would take more than half of the free memory."""
     if place != "auto" or isinstance(table, (Loaded, Annotations)) or not is_paths(table):
         return False
-    size = sum(Path(f).stat().st_size for f in find_files(table) if f != "-" and Path(f).is_file())
-    return size > 2**26 and size * _BYTES_IN_MEMORY > free_memory() / 2
+    size = sum(Path(f).stat().st_size for f in expand(table) if f != "-" and Path(f).is_file())
+    large = size > _SMALL and size * _BYTES_IN_MEMORY > free_memory() / 2
+    return large and not reading.for_files and not kind_in_memory(table, reading)
 
+
+_SMALL = 2**26
+"""Files of fewer bytes are read into memory without asking how much is free."""
 
 _BYTES_IN_MEMORY = 6
 """A byte of a Parquet file takes about this many in memory while it is encoded."""
@@ -73,11 +82,19 @@ _BYTES_IN_MEMORY = 6
 def read_table(
     table: Any, gold: Any, reading: dict[str, Any], more: Iterable[Hashable] = ()
 ) -> tuple[Loaded, NDArray[np.int64] | None]:
-    """Encoded answers and the class codes of gold items; classes that only the gold or `more` names are kept."""
+    """Encoded answers and the class codes of gold items; classes that only the gold or `more` names are kept.
+
+    With `gold_column` among the options, the file's own true labels are the gold.
+    """
+    if gold is not None and reading.get("gold_column"):
+        msg = "Both gold= and gold_column= were given. Pass one of them."
+        raise InputError(msg)
     if isinstance(table, Annotations):
         loaded = Loaded(table, "mapping", ("item", "annotator", "label"))
     else:
         loaded = table if isinstance(table, Loaded) else read(table, Reading.of(reading))
+    if reading.get("gold_column") and loaded.gold:
+        gold = loaded.gold
     truth = gold if gold is None or isinstance(gold, Truth) else load_truth(gold)
     known = list(loaded.annotations.classes)
     unseen = [c for c in [*(() if truth is None else truth.labels), *more] if c not in set(known)]
