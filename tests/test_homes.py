@@ -27,7 +27,7 @@ from covote.sampling import Draw, item_keys
 from crowds import draw_model, draw_triples
 
 NAMES = ["item", "annotator", "label"]
-METHODS = [name for name in covote.METHODS if name != "auto"]
+METHODS = list(covote.METHODS)
 LIMIT = "60KB"  # several parts
 
 
