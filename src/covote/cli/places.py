@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 from covote.cli.options import check_choice
@@ -87,6 +89,7 @@ def _scan_spark(table: Any, reading: dict[str, Any]) -> Any:
     if start[:1] in (b"{", b"["):
         msg = f"Engine spark reads Parquet and text tables, and '{paths[0]}' is JSON. Use --engine disk."
         raise InputError(msg)
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers need the packages of this interpreter
     try:
         session = SparkSession.builder.appName("covote").config("spark.ui.enabled", "false").getOrCreate()
         session.sparkContext.setLogLevel("ERROR")
