@@ -16,7 +16,7 @@ from covote.default.settings import DEFAULT, POWERS
 from covote.engines.base import HeldOut
 from covote.engines.memory import MemoryEngine
 from covote.engines.vectorised import FEW_ANSWERS
-from covote.errors import InputError
+from covote.errors import CrowdWarning, InputError
 from covote.methods.majority_vote import vote_scores
 from covote.score import error_rate
 from naive_default import naive_heldout, naive_pool
@@ -206,3 +206,20 @@ def test_results_follow_items_annotators_and_classes_that_are_reordered():
     other = MemoryEngine(Annotations.from_codes(items[a.item], people[a.annotator], classes[a.label]))
     _, q = labelled(other)
     assert q[items][:, classes] == pytest.approx(p, abs=1e-9)
+
+
+@pytest.mark.parametrize("rare", [["brid", "bird?", "Bird"], ["brid", "bird?"], ["NA", "nan", " "]])
+def test_labels_that_occur_once_do_not_beat_those_that_agree(rare):
+    rng = np.random.default_rng(0)
+    votes = [(i, a, ["bird", "cat", "dog"][(i + (rng.random() < 0.2)) % 3]) for i in range(40) for a in range(4)]
+    votes += [("x", a, label) for a, label in enumerate(["bird", "bird", *rare])]
+    assert covote.aggregate(votes).labels_["x"] == "bird"
+
+
+def test_groups_that_name_nobody_are_told():
+    votes = [(i, a, (i + (a == "c")) % 2) for i in range(30) for a in "abc"]
+    with pytest.warns(
+        CrowdWarning, match=r"^The groups name 1 annotators who do not answer here \(zz\); they are ignored.$"
+    ):
+        fit = covote.aggregate(votes, groups={"a": 1, "b": 1, "zz": 1})
+    assert fit.explanation_.groups == (("a", "b"),)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Mapping
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from covote.counts import PairCounts
 from covote.default.settings import Settings
-from covote.errors import InputError
+from covote.errors import CrowdWarning, InputError
 
 Floats = NDArray[np.float64]
 Groups = tuple[tuple[int, ...], ...]
@@ -29,6 +30,10 @@ def given_groups(groups: Mapping[Hashable, Hashable] | None, annotators: tuple[H
         shown = ", ".join(map(str, unknown[:5]))
         msg = f"None of the {len(groups)} annotators of the groups answers here ({shown}). Pass groups of this crowd."
         raise InputError(msg)
+    if unknown:
+        shown = ", ".join(map(str, unknown[:5]))
+        msg = f"The groups name {len(unknown)} annotators who do not answer here ({shown}); they are ignored."
+        warnings.warn(msg, CrowdWarning, stacklevel=6)
     members: dict[Hashable, list[int]] = {}
     for name, group in groups.items():
         if name in place and group is not None:

@@ -73,13 +73,29 @@ def from_soft_counts(soft: ExpectedCounts, settings: Settings, *, hard: bool, be
     counts, mass = soft.confusion[:, :, :K], soft.prior[:K]
     label_counts = soft.confusion.sum(axis=2)
     constant = constant_annotators(label_counts) if before is None else before.constant
-    pooled = columns(counts[~constant].sum(axis=0) + 1 / K + settings.diagonal * np.eye(K))
+    pooled = pooled_matrix(counts[~constant].sum(axis=0), settings.class_prior)
     share = 0.0
     if hard:
         share = settings.hard_share if len(soft.prior) == K else float(soft.prior[K] / max(soft.prior.sum(), 1e-300))
         share = min(max(share, 1e-9), 1 - 1e-9)
     step = best_strength(counts[~constant], pooled, None if before is None else before.step)
     return Hierarchy(counts, constant, mass, pooled, step, share, soft.log_likelihood)
+
+
+def pooled_matrix(counts: Floats, pseudo: float) -> Floats:
+    """The crowd's matrix (labels, classes); a class of few answers is seen as the crowd sees classes on average.
+
+    `pseudo` answers are added to every class: right as often as all answers are, wrong in proportion to the labels. So
+    a label that occurs once cannot explain the other answers to its own item.
+
+    >>> pooled_matrix(np.array([[90.0, 10.0], [10.0, 90.0]]), 10.0).round(2).tolist()
+    [[0.9, 0.1], [0.1, 0.9]]
+    """
+    K, total = len(counts), max(float(counts.sum()), 1e-300)
+    labels = (counts.sum(axis=1) + 1 / K) / (total + 1)
+    right = (np.trace(counts) + 1) / (total + 1 + 1 / K)
+    usual = (1 - right) * columns(labels[:, None] * (1 - np.eye(K))) + right * np.eye(K)
+    return columns(counts + pseudo * usual)
 
 
 def constant_annotators(label_counts: Floats) -> NDArray[np.bool_]:

@@ -16,8 +16,9 @@ class Settings:
     """Rounds of EM in each of the two stages. Five to sixty rounds differ by half a point; few rounds run away less."""
     hard_share: float = 0.1
     """Share of hard items where EM starts; it is estimated from there."""
-    diagonal: float = 1.0
-    """Pseudo-answers on the diagonal of the pooled matrix: one, so that a class without answers keeps its name."""
+    class_prior: float = 10.0
+    """Pseudo-answers added to every class of the pooled matrix, as the crowd answers on average: more than the answers
+    to one item, so that a label that occurs once cannot explain its own item."""
     doubt: float = 1.0
     """Standard errors by which held-out answers must speak against the model before votes get a say: the usual rule
     of one standard error."""

@@ -92,11 +92,22 @@ def make(name: str, **options: Any) -> Aggregator:
     return estimator
 
 
-def aggregate(table: Any, method: str = DEFAULT, *, options: Mapping[str, Any] | None = None, **fitting: Any) -> Any:
+def aggregate(
+    table: Any,
+    method: str = DEFAULT,
+    *,
+    options: Mapping[str, Any] | None = None,
+    groups: Any = None,
+    **fitting: Any,
+) -> Any:
     """Fit the method on the table and return the fitted estimator.
+
+    `options` are those of the method; `groups` lets annotators share one vote (an option of the default). All other
+    keyword arguments are those of `fit`.
 
     >>> fit = aggregate([("x", "ann", "cat"), ("x", "bob", "cat"), ("y", "ann", "dog"), ("y", "bob", "dog")])
     >>> fit.labels_
     {'x': 'cat', 'y': 'dog'}
     """
-    return make(method, **(options or {})).fit(table, **fitting)
+    given = {} if groups is None else {"groups": groups}
+    return make(method, **given, **(options or {})).fit(table, **fitting)
