@@ -19,7 +19,7 @@ from covote.annotations.reading import Reading
 from covote.annotations.repeats import annotations_from
 from covote.annotations.tables import make_table
 from covote.annotations.value import NO_CODE, Annotations, Vocabulary
-from covote.annotations.wide import annotations_from_wide, check_cells
+from covote.annotations.wide import annotations_from_wide, check_cells, labels_of
 from covote.errors import InputError
 
 PLAIN_NAMES = ("item", "annotator", "label")
@@ -149,9 +149,9 @@ class _Reader:
             names = (chosen.item, chosen.annotator, chosen.label)
             coded = [frames.encode_column(table[n], library, r) for n, r in zip(names, PLAIN_NAMES, strict=True)]
             return self._long((coded[0], coded[1], coded[2]), out, chosen.names)
-        cells = [frames.encode_column(table[name], library, "label") for name in chosen.annotators]
+        cells = frames.encode_cells(table, chosen.annotators, library)
         if not chosen.sure:
-            check_cells([to_list(column.values) for column in cells], chosen.annotators)
+            check_cells(labels_of(cells), chosen.annotators)
         items = frames.encode_items(table, chosen.item, library)
         names = ("item" if chosen.item is None else str(chosen.item), "annotator", "label")
         return self._wide(items, cells, list(chosen.annotators), out, names)
