@@ -199,9 +199,9 @@ def _many_columns(rows):
     lines = []
     for columns in dict.fromkeys(row["columns"] for row in rows):
         peak = max(found[columns, kind]["peak"] for kind in kinds) / GB
-        lines.append([f"{columns:,}", *(f"{found[columns, kind]['seconds']:.2f}" for kind in kinds), f"{peak:.2f}"])
+        lines.append([f"{columns:,}", *(f"{found[columns, kind]['processor']:.2f}" for kind in kinds), f"{peak:.2f}"])
     return (
-        "## Very many columns\n\nSeconds to read a wide table of twenty rows, a column per annotator, and the largest "
+        "## Very many columns\n\nProcessor seconds to read a wide table of twenty rows, a column per annotator, and the largest "
         "peak of memory. Time grows with the columns.\n\n" + table(["columns", *kinds, "peak, GB"], lines)
     )
 

@@ -101,10 +101,8 @@ def _encode_pandas_cells(table: Any, dtype: Any, positions: list[int]) -> Coded 
     import pandas as pd
 
     part = table.iloc[:, positions]
-    if isinstance(dtype, np.dtype):
-        column = pd.Series(part.to_numpy().reshape(-1, order="F"))
-    else:
-        column = pd.concat([column for _, column in part.items()], ignore_index=True)
+    whole = part.to_numpy(dtype=dtype if isinstance(dtype, np.dtype) else object).reshape(-1, order="F")
+    column = pd.Series(whole, dtype=dtype)
     if column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) not in ("string", "empty"):
         return [encode_column(part.iloc[:, place], "pandas", "label") for place in range(len(positions))]
     return encode_column(column, "pandas", "label")

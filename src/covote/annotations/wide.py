@@ -53,7 +53,7 @@ def annotations_from_wide(
 def _from_columns(
     items: Coded, cells: Sequence[Coded], *, annotators: Any, duplicates: str, classes: Iterable[Hashable] | None
 ) -> Annotations:
-    lists = {id(column.values): to_list(column.values) for column in cells}  # columns may share one list
+    lists = _lists(cells)
     merged = _merge(list(lists.values()))
     ordered = order_classes(Coded(np.arange(len(merged)), list(merged.values())), classes)
     code_of = dict(zip(merged, ordered.codes.tolist(), strict=True))
@@ -121,9 +121,14 @@ def _merge(columns: Sequence[list[Any]]) -> dict[Any, Any]:
     return merged
 
 
+def _lists(cells: Sequence[Coded]) -> dict[int, list[Any]]:
+    """The values of the columns as lists, by the identity of the values, which columns may share."""
+    return {key: to_list(values) for key, values in {id(column.values): column.values for column in cells}.items()}
+
+
 def labels_of(cells: Sequence[Coded]) -> list[list[Any]]:
     """The distinct labels of each column, of which several may share one list of values."""
-    lists = {id(column.values): to_list(column.values) for column in cells}
+    lists = _lists(cells)
     if len(lists) == len(cells):
         return list(lists.values())
     found = []
