@@ -9,7 +9,7 @@ import time
 import warnings
 from pathlib import Path
 
-from benchmarks import big, cost, page, pages, rivals, scaling, startup
+from benchmarks import big, cost, many_columns, page, pages, rivals, scaling, startup
 
 DOCS = Path(__file__).parent.parent / "docs"
 RESULTS = Path(__file__).parent / "results.json"
@@ -25,6 +25,7 @@ PARTS = {
     "default-cost": cost.default_cost,
     "report": pages.report_pages,
     "wide": big.wide,
+    "many-columns": many_columns.many_columns,
     "scaling": scaling.curves,
     "growth": lambda: [big.long_file(n, times=2, jobs=(big.VOTE, big.MULTISPA, big.WITH_EM)) for n in SIZES],
     "hundred-million": None,  # its jobs are saved one by one

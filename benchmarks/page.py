@@ -193,6 +193,19 @@ def _wide(v):
     )
 
 
+def _many_columns(rows):
+    kinds = list(dict.fromkeys(row["kind"] for row in rows))
+    found = {(row["columns"], row["kind"]): row for row in rows}
+    lines = []
+    for columns in dict.fromkeys(row["columns"] for row in rows):
+        peak = max(found[columns, kind]["peak"] for kind in kinds) / GB
+        lines.append([f"{columns:,}", *(f"{found[columns, kind]['processor']:.2f}" for kind in kinds), f"{peak:.2f}"])
+    return (
+        "## Very many columns\n\nProcessor seconds to read a wide table of twenty rows, a column per annotator, and the largest "
+        "peak of memory. Time grows with the columns.\n\n" + table(["columns", *kinds, "peak, GB"], lines)
+    )
+
+
 RUN_HEADER = ["", "seconds", "ratio", "processor seconds", "peak, GB", "accuracy"]
 
 
@@ -249,6 +262,7 @@ SECTIONS = {
     "default-cost": _default_cost,
     "report": _report,
     "wide": _wide,
+    "many-columns": _many_columns,
     "many-annotators": _many,
     "start-up": _start_up,
     "scaling": _scaling,

@@ -26,6 +26,9 @@ from covote.errors import FileError
 HEAD = 2**16
 """Bytes looked at to tell the format of a file."""
 
+LONGEST = 2**26
+"""Bytes after which the look for the end of a line is given up."""
+
 _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"\x1f\x8b", "gzip"),
     (b"\x28\xb5\x2f\xfd", "zstd"),
@@ -83,11 +86,11 @@ def open_file(path: str, scratch: Path) -> DataFile:
         return replace(open_file(_linked(path, scratch), scratch), shown=path)
     with reading(path):
         with open(path, "rb") as stream:
-            start = stream.read(HEAD)
+            start = _first_lines(stream)
         format = _format(start)
         if format == "gzip":
             with gzip.open(path) as stream:
-                start = stream.read(HEAD)
+                start = _first_lines(stream)
             if _format(start) == "text":
                 return _text(path, "gzip", start)
         if format in _OPEN:
@@ -154,13 +157,24 @@ def start_of(path: str) -> str:
     return path.capitalize() if path == "standard input" else f"File '{path}'"
 
 
+def _first_lines(stream: Any) -> bytes:
+    """The first bytes, and those up to the end of the second line of a text with long lines."""
+    start: bytes = stream.read(HEAD)
+    while _format(start) == "text" and start.count(b"\n") < 2 and len(start) < LONGEST:
+        more = stream.read(len(start))
+        if not more:
+            break
+        start += more
+    return start
+
+
 def _format(start: bytes) -> str:
     return next((format for magic, format in _MAGIC if start.startswith(magic)), "text")
 
 
 def _text(path: str, compression: str, start: bytes) -> DataFile:
     head = start.decode("utf-8-sig", errors="ignore")
-    if len(start) == HEAD and "\n" in head:
+    if len(start) >= HEAD and "\n" in head:
         head = head[: head.rfind("\n") + 1]  # the last line may be cut
     return DataFile(path, path, "json" if _JSON.match(head) else "text", compression, head)
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from covote.annotations.encode import Coded, check_finite, encode_integers, encode_objects, first_rows
+from covote.annotations.many_columns import MANY, encode_together
 from covote.annotations.native import to_list
 from covote.annotations.value import NO_CODE
 from covote.errors import InputError
@@ -60,7 +63,7 @@ def collect(table: Any, kind: str) -> tuple[Any, str]:
 def names_of(table: Any, kind: str) -> list[Hashable]:
     """The column names, which must be distinct."""
     names = list(table.column_names if kind == "pyarrow" else table.columns)
-    twice = [name for name in set(names) if names.count(name) > 1]
+    twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         msg = f"The table has several columns named '{min(map(str, twice))}'. Rename all but one."
         raise InputError(msg)
@@ -76,6 +79,45 @@ def encode_column(column: Any, kind: str, role: str) -> Coded:
     else:
         check_finite(_infinite(coded.values, kind), role)
     return coded
+
+
+def encode_cells(table: Any, names: Sequence[Hashable], kind: str) -> list[Coded]:
+    """Codes of the annotators' columns; where there are many, those of one type are coded together."""
+    if len(names) <= MANY:
+        return [encode_column(table[name], kind, "label") for name in names]
+    if kind == "pandas":
+        dtypes = table.dtypes
+        return encode_together([dtypes[n] for n in names], len(table), partial(_encode_pandas_cells, table[[*names]]))
+    columns = [table[name] for name in names]
+
+    def encode(_: Any, positions: list[int]) -> Coded:
+        return encode_column(_end_to_end([columns[position] for position in positions], kind), kind, "label")
+
+    dtypes = [column.type if kind == "pyarrow" else column.dtype for column in columns]
+    return encode_together(dtypes, len(table), encode)
+
+
+def _encode_pandas_cells(table: Any, dtype: Any, positions: list[int]) -> Coded | list[Coded]:
+    import pandas as pd
+
+    part = table.iloc[:, positions]
+    whole = part.to_numpy(dtype=dtype if isinstance(dtype, np.dtype) else object).reshape(-1, order="F")
+    column = pd.Series(whole, dtype=dtype)
+    if column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) not in ("string", "empty"):
+        return [encode_column(part.iloc[:, place], "pandas", "label") for place in range(len(positions))]
+    return encode_column(column, "pandas", "label")
+
+
+def _end_to_end(columns: list[Any], kind: str) -> Any:
+    if kind == "polars":
+        import polars as pl
+
+        return pl.concat(columns, rechunk=True)
+    import pyarrow as pa
+
+    chunks = [chunk for column in columns for chunk in column.chunks]
+    whole = pa.chunked_array(chunks, columns[0].type)
+    return whole if pa.types.is_dictionary(whole.type) else pa.chunked_array([whole.combine_chunks()])
 
 
 def _encode_pandas(column: Any) -> Coded:

@@ -23,10 +23,10 @@ def open_json(con: Any, paths: str, compression: str) -> Source:
     def use(wanted: Sequence[str]) -> None:
         columns = ", ".join(f"{literal(name)}: 'JSON'" for name in wanted)
         con.execute(
-            f"CREATE VIEW raw AS SELECT * FROM read_json({options}, records = true, columns = {{{columns}}})"  # noqa: S608
+            f"CREATE OR REPLACE VIEW raw AS SELECT * FROM read_json({options}, records = true, columns = {{{columns}}})"  # noqa: S608
         )
         typed = ", ".join(f"{_typed(source, name)} AS {identifier(name)}" for name in wanted)
-        con.execute(f"CREATE VIEW source AS SELECT {typed} FROM raw")  # noqa: S608
+        con.execute(f"CREATE OR REPLACE VIEW source AS SELECT {typed} FROM raw")  # noqa: S608
 
     source.use = use
     return source

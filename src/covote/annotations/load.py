@@ -21,7 +21,7 @@ from covote.annotations.reading import LOG, Reading
 from covote.annotations.repeats import annotations_from
 from covote.annotations.tables import make_table
 from covote.annotations.value import NO_CODE, Annotations, Vocabulary
-from covote.annotations.wide import annotations_from_wide, check_cells
+from covote.annotations.wide import annotations_from_wide, check_cells, labels_of
 from covote.errors import InputError
 from covote.importers.value import Answers
 
@@ -190,9 +190,9 @@ class _Reader:
             names = (chosen.item, chosen.annotator, chosen.label)
             coded = [frames.encode_column(table[n], library, r) for n, r in zip(names, PLAIN_NAMES, strict=True)]
             return self._guessed((coded[0], coded[1], coded[2]), out, chosen, frames.names_of(table, library))
-        cells = [frames.encode_column(table[name], library, "label") for name in chosen.annotators]
+        cells = frames.encode_cells(table, chosen.annotators, library)
         if not chosen.sure:
-            check_cells([to_list(column.values) for column in cells], chosen.annotators)
+            check_cells(labels_of(cells), chosen.annotators)
         items = frames.encode_items(table, chosen.item, library)
         names = ("item" if chosen.item is None else str(chosen.item), "annotator", "label")
         return self._guessed_wide(items, cells, out, names, chosen, frames.names_of(table, library))

@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
+import importlib.util
+import os
 import re
 import tempfile
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
 
+from covote.annotations.encode import Coded
 from covote.annotations.files import DataFile, find_files, open_file, start_of, with_head, with_plain_lines
+from covote.annotations.frames import encode_cells
+from covote.annotations.many_columns import MANY, TextTable, lines_query
 from covote.annotations.stored import identifier, literal
 from covote.annotations.text import Layout, sniff
 from covote.errors import FileError, InputError, MissingExtraError
 
 T = TypeVar("T")
 
+MOST_IN_VIEW = 1000
+"""Columns that DuckDB reads at a time; Parquet files of more are read by PyArrow where it is installed."""
+
 
 @dataclass
 class Source:
-    """A DuckDB connection with a view `source`; `use` is called once with the columns that are needed."""
+    """A DuckDB connection with a view `source`; `use` is called with the columns that are needed."""
 
     con: Any
     names: list[str]
     use: Callable[[Sequence[str]], None] = lambda _: None
     json_text: set[str] = field(default_factory=set)  # columns that hold JSON texts of several kinds
+    once: bool = False  # whether the first `use` must name all columns that will be needed
+    cells: Callable[[Sequence[str], int | None], list[Coded]] | None = None  # reads many columns better than SQL
 
     def types(self, names: Sequence[str]) -> list[str]:
         """SQL types of these columns."""
@@ -81,12 +92,12 @@ def read_files(
         try:
             files = _filled_files(names, Path(folder), con, shown)
             try:
-                return work(_open(con, files, options))
+                return work(_open(con, files, options, Path(folder)))
             except duckdb.Error as error:
                 if "invalid state" not in str(error):  # what DuckDB says to lines ended in several ways
                     raise
             files = [with_plain_lines(f, Path(folder), sniff(f.head, **options).delimiter) for f in files]
-            return work(_open(con, files, options))
+            return work(_open(con, files, options, Path(folder)))
         except duckdb.OutOfMemoryException:
             raise
         except duckdb.Error as error:
@@ -113,11 +124,13 @@ def read_relation(relation: Any, work: Callable[[Source], T]) -> T:
         def use(names: Sequence[str]) -> None:
             wide = {name for name in names if kinds[name] in ("HUGEINT", "UHUGEINT")}  # which Parquet has not
             out = (f"{identifier(n)}::VARCHAR AS {identifier(n)}" if n in wide else identifier(n) for n in names)
-            relation.select(*_expressions(out)).write_parquet(path)
+            if not os.path.exists(path):
+                relation.select(*_expressions(out)).write_parquet(path)
             back = (f"{identifier(n)}::{kinds[n]} AS {identifier(n)}" if n in wide else identifier(n) for n in names)
-            con.execute(f"CREATE VIEW source AS SELECT {', '.join(back)} FROM read_parquet({literal(path)})")  # noqa: S608
+            query = f"SELECT {', '.join(back)} FROM read_parquet({literal(path)})"  # noqa: S608
+            con.execute(f"CREATE OR REPLACE VIEW source AS {query}")
 
-        return work(Source(con, list(relation.columns), use))
+        return work(Source(con, list(relation.columns), use, once=True))
 
 
 def _expressions(texts: Iterable[str]) -> list[Any]:
@@ -126,7 +139,7 @@ def _expressions(texts: Iterable[str]) -> list[Any]:
     return [duckdb.SQLExpression(text) for text in texts]
 
 
-def _open(con: Any, files: Sequence[DataFile], options: dict[str, Any]) -> Source:
+def _open(con: Any, files: Sequence[DataFile], options: dict[str, Any], folder: Path) -> Source:
     formats = sorted({file.format for file in files})
     if len(formats) > 1:
         msg = f"The files are of different formats ({', '.join(formats)}). Pass files of one format."
@@ -134,24 +147,71 @@ def _open(con: Any, files: Sequence[DataFile], options: dict[str, Any]) -> Sourc
     con.execute("DROP VIEW IF EXISTS source")
     paths = ", ".join(literal(file.path) for file in files)
     if formats == ["text"]:
-        query = _text_query(files, options)
+        layouts = [sniff(file.head, **options) for file in files]
+        query = _text_query(files, layouts)
+        if max(len(layout.names) for layout in layouts) > MANY:
+            return _open_many_texts(con, TextTable(con, list(zip(files, layouts, strict=True))), query, folder)
     elif formats == ["json"]:
         from covote.annotations.json_lines import open_json
 
         compressions = {file.compression for file in files}
         return open_json(con, f"[{paths}]", min(compressions) if len(compressions) == 1 else "auto")
     elif formats == ["parquet"]:
-        query = f"SELECT * FROM read_parquet([{paths}], union_by_name = true)"  # noqa: S608
+        query = f"SELECT * FROM read_parquet([{paths}], union_by_name = {len(files) > 1})"  # noqa: S608
+        schema = con.execute(f"SELECT name, num_children FROM parquet_schema([{paths}])").fetchall()  # noqa: S608
+        if len(schema) > len(files) * (MANY + 1):
+            return _open_many_columns(con, files, query, schema)
     else:
-        con.register("source", _arrow_table(files))
-        return Source(con, con.table("source").columns)
+        table = _arrow_table(files)
+        con.register("source", table)
+        return Source(con, list(table.column_names), cells=partial(_arrow_cells, lambda: table))
     con.execute(f"CREATE VIEW source AS {query}")
     return Source(con, con.table("source").columns)
 
 
-def _text_query(files: Sequence[DataFile], options: dict[str, Any]) -> str:
-    layouts = [(sniff(file.head, **options), file.compression) for file in files]
-    pairs = zip(layouts, files, strict=True)
+def _open_many_texts(con: Any, table: TextTable, query: str, folder: Path) -> Source:
+    """A few columns are copied to a file of ours; DuckDB reads the table itself where all are wanted at once."""
+
+    def use(names: Sequence[str]) -> None:
+        part = query
+        if len(names) <= MANY:
+            path = folder / "few columns.csv"
+            table.keep(names, path)
+            part = _read_csv(Layout(",", tuple(names), header=False), "none", [str(path)])
+        con.execute(f"CREATE OR REPLACE VIEW source AS {part}")
+
+    return Source(con, table.names, use, cells=table.cells)
+
+
+def _open_many_columns(con: Any, files: Sequence[DataFile], query: str, schema: Sequence[tuple[str, int]]) -> Source:
+    """A source over Parquet files whose view has the columns in use only: DuckDB is slow to bind very many."""
+
+    def use(names: Sequence[str]) -> None:
+        listed = ", ".join(map(identifier, names))
+        con.execute(f"CREATE OR REPLACE VIEW source AS {query.replace('*', listed, 1)}")
+
+    nested = sum(bool(children) for _, children in schema) > len(files)
+    names = con.sql(query).columns if nested else list(dict.fromkeys(name for name, children in schema if not children))
+    arrow = len(names) > MOST_IN_VIEW and importlib.util.find_spec("pyarrow")
+    return Source(
+        con, names, use, cells=partial(_arrow_cells, cache(partial(_parquet_table, files))) if arrow else None
+    )
+
+
+def _parquet_table(files: Sequence[DataFile]) -> Any:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    return pa.concat_tables([parquet.ParquetFile(file.path).read() for file in files], promote_options="default")
+
+
+def _arrow_cells(table: Callable[[], Any], names: Sequence[str], limit: int | None) -> list[Coded]:
+    found = table()
+    return encode_cells(found if limit is None else found.slice(0, limit), names, "pyarrow")
+
+
+def _text_query(files: Sequence[DataFile], layouts: Sequence[Layout]) -> str:
+    pairs = zip(zip(layouts, (file.compression for file in files), strict=True), files, strict=True)
     parts = [
         _read_csv(layout, compression, [file.path for _, file in group])
         for (layout, compression), group in groupby(pairs, key=lambda pair: pair[0])
@@ -192,11 +252,8 @@ def _arrow_table(files: Sequence[DataFile]) -> Any:
 def _headed(file: DataFile, con: Any) -> DataFile:
     if file.compression != "zstd":
         return file
-    query = (
-        f"SELECT line FROM read_csv({literal(file.path)}, auto_detect = false, header = false, delim = '\\1', "  # noqa: S608
-        "quote = '', escape = '', columns = {'line': 'VARCHAR'}, compression = 'zstd') LIMIT 1000"
-    )
-    return with_head(file, [line or "" for (line,) in con.execute(query).fetchall()])
+    lines = con.execute(lines_query(file.path) + " LIMIT 1000").fetchall()
+    return with_head(file, [line or "" for (line,) in lines])
 
 
 def _sentence(message: str, shown: str) -> str:

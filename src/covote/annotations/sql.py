@@ -101,7 +101,8 @@ def fetch_in_order(
 ) -> list[Coded]:
     """Codes of columns that are integers or have few values, without a join, so that rows keep their order."""
     spans = spans_of(source, [column for column in columns if column.name not in lists], condition)
-    parts = [code_of(source, c, lists.get(c.name), spans.get(c.name, (0, 0))) for c in columns]
+    set_lists(source, lists)
+    parts = [code_of(c, lists.get(c.name), spans.get(c.name, (0, 0))) for c in columns]
     query = ", ".join(f"{part} AS c{position}" for position, part in enumerate(parts))
     arrays = source.con.execute(f"SELECT {query} FROM source WHERE {condition}").fetchnumpy()  # noqa: S608
     out = []
@@ -114,14 +115,16 @@ def fetch_in_order(
     return out
 
 
-def code_of(
-    source: Source, column: Column, values: StoredColumn | None, span: tuple[int, int], missing: int = NO_CODE
-) -> str:
+def set_lists(source: Source, lists: dict[str, StoredColumn]) -> None:
+    """Keep each vocabulary as a list, for `code_of`."""
+    for table in {values.table for values in lists.values()}:
+        source.con.execute(f"SET VARIABLE list_{table} = (SELECT list(value ORDER BY code) FROM {table})")  # noqa: S608
+
+
+def code_of(column: Column, values: StoredColumn | None, span: tuple[int, int], missing: int = NO_CODE) -> str:
     """SQL for small integers that stand for the values of a column; `missing` where there is no label."""
     if values is not None:
-        name = f"list_{values.table}"
-        source.con.execute(f"SET VARIABLE {name} = (SELECT list(value ORDER BY code) FROM {values.table})")  # noqa: S608
-        place = f"coalesce(list_position(getvariable('{name}'), {column.sql}) - 1, {missing})"
+        place = f"coalesce(list_position(getvariable('list_{values.table}'), {column.sql}) - 1, {missing})"
         return f"{place}::{_smallest(len(values))}"
     low, high = span
     if high - low >= 2**31:

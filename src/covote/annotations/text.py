@@ -96,12 +96,13 @@ def _parse(head: str, delimiter: str) -> list[list[str]]:
 
 def _distinct(names: Sequence[str]) -> tuple[str, ...]:
     """Names made distinct by a number where the file repeats one, as DuckDB's own reader does."""
-    out: list[str] = []
+    out: dict[str, None] = {}
+    counts: dict[str, int] = {}
     for position, name in enumerate(names):
-        new, count = name or f"column{position}", 1
+        new, count = name or f"column{position}", counts.get(name, 1)
         while new in out:
             new, count = f"{name}_{count}", count + 1
-        out.append(new)
+        out[new], counts[name] = None, count
     return tuple(out)
 
 

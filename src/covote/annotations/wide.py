@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from covote.annotations.classes import order_classes
 from covote.annotations.distinct_rows import DistinctRows, RepeatedRows, pack_cells
 from covote.annotations.encode import Coded
+from covote.annotations.many_columns import CELLS, used_codes
 from covote.annotations.native import IntArray, to_list
 from covote.annotations.repeats import lost_id, settle
 from covote.annotations.value import NO_CODE, Annotations, Vocabulary, answer_dtype
@@ -52,18 +53,21 @@ def annotations_from_wide(
 def _from_columns(
     items: Coded, cells: Sequence[Coded], *, annotators: Any, duplicates: str, classes: Iterable[Hashable] | None
 ) -> Annotations:
-    merged = _merge([to_list(column.values) for column in cells])
+    lists = _lists(cells)
+    merged = _merge(list(lists.values()))
     ordered = order_classes(Coded(np.arange(len(merged)), list(merged.values())), classes)
     code_of = dict(zip(merged, ordered.codes.tolist(), strict=True))
-    tables = [np.array([code_of[v] for v in to_list(c.values)] + [NO_CODE], dtype=np.int32) for c in cells]
+    new = {k: np.array([code_of[v] for v in values] + [NO_CODE], dtype=np.int32) for k, values in lists.items()}
+    tables = [new[id(column.values)] for column in cells]
     items, cells = _without_lost(items, cells, tables)
     if len(items.values) < len(items.codes):  # an item in two rows
         return _settle(items, cells, tables, annotators, ordered.values, duplicates)
     offsets = np.zeros(len(items.codes) + 1, dtype=np.int64)
     answer = np.empty(len(items.codes) * len(cells), dtype=answer_dtype(len(cells), len(ordered.values)))
     end = 0
-    for start in range(0, len(items.codes), ROWS):
-        block = _answers(start, cells, tables, len(ordered.values))  # (rows, annotators)
+    rows = max(min(ROWS, CELLS // len(cells)), 1)
+    for start in range(0, len(items.codes), rows):
+        block = _answers(slice(start, start + rows), cells, tables, len(ordered.values))  # (rows, annotators)
         answered = block >= 0
         flat = block.reshape(-1) if answered.all() else block[answered]
         answer[end : end + len(flat)] = flat
@@ -74,14 +78,11 @@ def _from_columns(
     return Annotations(offsets, answer, Vocabulary(items.values), Vocabulary(annotators), Vocabulary(ordered.values))
 
 
-def _answers(start: int, cells: Sequence[Coded], tables: Sequence[IntArray], n_classes: int) -> NDArray[np.int32]:
+def _answers(part: slice, cells: Sequence[Coded], tables: Sequence[IntArray], n_classes: int) -> NDArray[np.int32]:
     """`annotator * n_classes + label` of a block of rows, -1 for no answer."""
-    rows = len(cells[0].codes[start : start + ROWS])
-    block = np.empty((rows, len(cells)), dtype=np.int32)
+    block = np.empty((len(cells[0].codes[part]), len(cells)), dtype=np.int32)
     for position, (column, table) in enumerate(zip(cells, tables, strict=True)):
-        block[:, position] = np.where(table < 0, NO_CODE, table + position * n_classes)[
-            column.codes[start : start + ROWS]
-        ]
+        block[:, position] = np.where(table < 0, NO_CODE, table + position * n_classes)[column.codes[part]]
     return block
 
 
@@ -118,6 +119,23 @@ def _merge(columns: Sequence[list[Any]]) -> dict[Any, Any]:
             if isinstance(known, float) and isinstance(value, int):
                 merged[value] = value
     return merged
+
+
+def _lists(cells: Sequence[Coded]) -> dict[int, list[Any]]:
+    """The values of the columns as lists, by the identity of the values, which columns may share."""
+    return {key: to_list(values) for key, values in {id(column.values): column.values for column in cells}.items()}
+
+
+def labels_of(cells: Sequence[Coded]) -> list[list[Any]]:
+    """The distinct labels of each column, of which several may share one list of values."""
+    lists = _lists(cells)
+    if len(lists) == len(cells):
+        return list(lists.values())
+    found = []
+    for column in cells:
+        values = lists[id(column.values)]
+        found.append([values[code] for code in used_codes(column.codes, len(values)).tolist()])
+    return found
 
 
 def check_cells(labels: Sequence[Iterable[Hashable]], names: Sequence[Hashable]) -> None:

@@ -121,11 +121,11 @@ class _Splitter:
         crowd = Crowd(tuple(annotators), tuple(classes), names, self.truth is not None)
         if isinstance(chosen, Wide) and not chosen.sure:
             self._check_cells(labels, chosen)
-        n_rows = int(self._one("SELECT sum(n) FROM met JOIN labels ON what = value WHERE final >= 0") or 0)
+        n_rows = self.source.rows("SELECT sum(n) FROM met JOIN labels ON what = value WHERE final >= 0")[0][0]
         if not n_rows:
             msg = "The table holds no answers. Pass one with at least one labelled item."
             raise InputError(msg)
-        parts = max(-(-n_rows * _BYTES_A_ROW // self.limit), 1)
+        parts = max(-(-int(n_rows) * _BYTES_A_ROW // self.limit), 1)
         self._split(parts, wide=isinstance(chosen, Wide), item=item)
         sizes = (len(annotators), len(classes))
         home = Disk(self.source.con, self.folder, parts, sizes, self.threads, self.limit, item)
@@ -135,9 +135,6 @@ class _Splitter:
             raise InputError(msg + "Check that both use the same ids.")
         shutil.rmtree(self.folder / "rows")
         return ChunkedEngine(home, crowd)
-
-    def _one(self, query: str) -> Any:
-        return self.source.rows(query)[0][0]
 
     def _rows(self, chosen: Long | Wide) -> tuple[Column, Column, Column]:
         """A view `rows` of item, who, what and the number of the row; its columns."""
@@ -351,5 +348,4 @@ def in_turn(work: Callable[[int], T], tasks: Iterable[int], threads: int) -> Ite
             waiting.append(pool.submit(work, task))
             if len(waiting) > threads:
                 yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        yield from (future.result() for future in waiting)

@@ -39,10 +39,10 @@ def strongest_pairs(
 def bound(n_pairs: int, sizes: tuple[int, int]) -> int | None:
     """Partners to keep of each annotator where the blocks of so many pairs would have more than `MOST_CELLS` cells.
 
-    `sizes` are the numbers of annotators and classes. About half as many cells are left.
+    `sizes` are the numbers of annotators and classes. About a quarter as many cells are left.
     """
     cells = sizes[1] ** 2
-    return None if n_pairs * cells <= MOST_CELLS else max(MOST_CELLS // (2 * cells * sizes[0]), 8)
+    return None if n_pairs * cells <= MOST_CELLS else max(MOST_CELLS // (4 * cells * sizes[0]), 8)
 
 
 def limited(
