@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import covote
-from covote.errors import FileError
+from covote.errors import FileError, InputError
 from covote.estimators.summary import model_of
 from covote.model import Model
 from covote.model_file import load_model, save_model
@@ -72,3 +72,10 @@ def test_a_saved_model_labels_as_the_fit_did(name, tmp_path):
     assert again.labels_ == fit.labels_
     assert again.posterior_ == pytest.approx(fit.posterior_, abs=1e-12)
     assert covote.diagnose(votes, again).labels.expected_error == covote.diagnose(votes, fit).labels.expected_error
+
+
+def test_an_estimator_is_no_model(tmp_path):
+    fit = covote.aggregate([("x", "a", 0), ("x", "b", 0), ("y", "a", 1), ("y", "b", 0)])
+    with pytest.raises(InputError, match=r"^save_model takes a model, got Auto. Pass fit.model_.$"):
+        covote.save_model(fit, tmp_path / "m.npz")
+    assert not list(tmp_path.iterdir())

@@ -192,7 +192,7 @@ def test_fitted_estimators_and_models_are_taken():
     assert plan(crowd, budget=20, fit=estimator).pairs() == plan(crowd, budget=20, fit=estimator.model_).pairs()
 
 
-@pytest.mark.parametrize(("crowd", "seeds", "budgets"), [("spammers", 2, (4, 6)), ("case 2", 4, (4, 6))])
+@pytest.mark.parametrize(("crowd", "seeds", "budgets"), [("spammers", 6, (4, 6)), ("case 2", 4, (4, 6))])
 def test_planned_labels_beat_random_ones(crowd, seeds, budgets):
     from benchmarks.plan import case_2, crowd_with_spammers, labels_saved
 

@@ -13,14 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from covote.errors import CovoteError, FileError
+from covote.errors import CovoteError, FileError, InputError
 from covote.model import Link, Model, Pool, Scores
 
 FORMAT = 2
 
 
-def save_model(model: Model, path: str | os.PathLike[str]) -> None:
-    """Write the model; the file appears whole or not at all."""
+def save_model(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a `Model`; the file appears whole or not at all."""
+    if not isinstance(model, Model):
+        msg = f"save_model takes a model, got {type(model).__name__}. Pass fit.model_."
+        raise InputError(msg)
     arrays = {"prior": model.prior, "confusion": model.confusion, **_labelling_arrays(model.labelling)}
     write_npz(path, "model", arrays, _names(model))
 

@@ -90,10 +90,12 @@ def pooled_matrix(counts: Floats, pseudo: float) -> Floats:
 
     >>> pooled_matrix(np.array([[90.0, 10.0], [10.0, 90.0]]), 10.0).round(2).tolist()
     [[0.9, 0.1], [0.1, 0.9]]
+
+    Before there are many answers, annotators are believed to be right.
     """
     K, total = len(counts), max(float(counts.sum()), 1e-300)
     labels = (counts.sum(axis=1) + 1 / K) / (total + 1)
-    right = (np.trace(counts) + 1) / (total + 1 + 1 / K)
+    right = (np.trace(counts) + pseudo) / (total + pseudo + 1 / K)
     usual = (1 - right) * columns(labels[:, None] * (1 - np.eye(K))) + right * np.eye(K)
     return columns(counts + pseudo * usual)
 

@@ -176,12 +176,12 @@ class Aggregator(abc.ABC):
 
     @property
     def model_(self) -> Model:
-        """The fitted Dawid-Skene model."""
+        """The fitted Dawid-Skene model, with what the fit labels with."""
         model = self._fitted.fit_.model
         if model is None:
             msg = f"{type(self).__name__} learns no model of the annotators. Use one of the Dawid-Skene methods."
             raise NotFittedError(msg)
-        return model
+        return replace(model, labelling=self.fit_.scores)
 
     @property
     def priors_(self) -> dict[Hashable, float]:

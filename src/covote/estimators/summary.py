@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -116,7 +116,7 @@ def annotator_facts(estimator: Aggregator) -> tuple[AnnotatorFacts, ...]:
 def model_of(estimator: Aggregator) -> Model:
     """The fitted model with what it labels with; for a method without one, the model that its labels imply."""
     if estimator.fit_.model is not None:
-        return replace(estimator.fit_.model, labelling=estimator.fit_.scores)
+        return estimator.model_
     engine = estimator.engine_
     soft = engine.expected_counts(estimator.fit_.scores)
     pseudo = Shrinkage(flat=1.0, diagonal=3.0).counts(soft.confusion.sum(axis=2))
