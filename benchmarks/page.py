@@ -93,7 +93,7 @@ def _large_bars(run, bar):
     bar("peak memory of these", "under 4 GB", f"{peak:.1f} GB", peak < 4)
     if "labels that differ" in run:
         differ = run["labels that differ"]
-        bar("the same on DuckDB with 1 GB", "finishes, same labels", f"{differ} labels differ", differ == 0)
+        bar("the same on disk with 1 GB", "finishes, same labels", f"{differ} labels differ", differ == 0)
 
 
 def _em_pass(v):
@@ -232,7 +232,7 @@ def _growth(runs):
 
 def _large(run):
     differ = run.get("labels that differ")
-    note = "" if differ is None else f"\n\nLabels that differ between memory and DuckDB with 1 GB: {differ}."
+    note = "" if differ is None else f"\n\nLabels that differ between memory and disk with 1 GB: {differ}."
     return "## A hundred million labels\n\n" + _long(run) + note
 
 
