@@ -11,6 +11,7 @@ import numpy as np
 from covote.annotations.columns import ROLES, SYNONYMS, TIERS, Long, Role, Wide, candidates
 from covote.annotations.encode import Coded
 from covote.annotations.native import to_list
+from covote.annotations.value import BLOCK
 from covote.errors import ColumnError
 
 ITEM, ANNOTATOR, LABEL = ROLES
@@ -92,7 +93,7 @@ def check_long(
         raise _unlikely(ANNOTATOR, "is different in every row", names, chosen)
     if given.get("item") is None and not plainest and n_items == rows:
         raise _unlikely(ITEM, "is different in every row", names, chosen)
-    if given.get("label") is not None or not _settled(item, label, answered):
+    if given.get("label") is not None or not _settled(item, label):
         return
     others = [name for tier in candidates(names, "label", {"label": chosen.label}) for name in tier]
     if others or 2 * n_labels > n_items:
@@ -127,8 +128,7 @@ def check_pairs(cells: Sequence[Coded], wide: Wide) -> None:
     if wide.numbered or rows < FEW or len(cells) > 4:
         return
     for first, second in combinations(cells, 2):
-        pairs = first.codes.astype(np.int64) * (len(second.values) + 1) + second.codes
-        if len(np.unique(pairs)) == rows:
+        if _distinct_pairs(first, second, min(rows, BLOCK)) and _distinct_pairs(first, second, rows):
             msg = (
                 f"No annotator and label columns recognised. Columns are: {_listed(wide.annotators)}. They may be a "
                 'long table: pass item=, annotator= and label=, or shape="wide" if each column is an annotator.'
@@ -136,12 +136,29 @@ def check_pairs(cells: Sequence[Coded], wide: Wide) -> None:
             raise ColumnError(msg)
 
 
-def _settled(item: Coded, label: Coded, answered: Any) -> bool:
-    """Whether all of at least ten items with several answers have one label each."""
-    codes, labels = item.codes[answered].astype(np.int64), label.codes[answered].astype(np.int64)
-    pairs = np.unique(codes * (len(label.values) + 1) + labels)
-    n_items = len(np.unique(codes))
-    return len(codes) - n_items >= 10 and len(pairs) == n_items and len(np.unique(labels)) > 1
+def _distinct_pairs(first: Coded, second: Coded, rows: int) -> bool:
+    """Whether no pair of values comes twice in the first rows."""
+    pairs = first.codes[:rows].astype(np.int64) * (len(second.values) + 1) + second.codes[:rows]
+    return len(np.unique(pairs)) == rows
+
+
+def _settled(item: Coded, label: Coded) -> bool:
+    """Whether all of at least ten further answers to an item repeat its first label, and labels differ.
+
+    Block by block: a table of votes is known by its first block.
+    """
+    seen = np.full(len(item.values), -1, np.int64)  # first label of every item
+    answers = 0
+    for start in range(0, len(item.codes), BLOCK):
+        codes, labels = item.codes[start : start + BLOCK], label.codes[start : start + BLOCK]
+        codes, labels = codes[labels >= 0], labels[labels >= 0]
+        new = seen[codes] < 0
+        seen[codes[new][::-1]] = labels[new][::-1]
+        if np.any(seen[codes] != labels):
+            return False
+        answers += len(codes)
+    used = seen[seen >= 0]
+    return answers - len(used) >= 10 and bool(np.any(used != used[0]))
 
 
 def is_plainest(chosen: Long) -> bool:
