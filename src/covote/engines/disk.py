@@ -1,7 +1,4 @@
-"""Answers on disk: files of any size in, an engine over encoded parts in a temporary folder out.
-
-DuckDB splits the rows by a hash of the item, each part is encoded once, and passes read part after part.
-"""
+"""Answers on disk: files of any size in, an engine over encoded parts out; DuckDB splits the rows by item."""
 
 from __future__ import annotations
 
