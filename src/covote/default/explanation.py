@@ -43,7 +43,7 @@ class Explanation:
         if self.heldout is None or self.heldout_full is None:
             return ()
         if self.power == 1:
-            return ("Held-out answers are predicted well by independent annotators: the model has all the weight.",)
+            return ("Held-out answers do not speak against independent annotators: the model has all the weight.",)
         return (
             f"The model has weight {self.power:.2f}, votes the rest: held-out answers get {self.heldout:.3f} nats each "
             f"that way, {self.heldout_full:.3f} if annotators were independent.",

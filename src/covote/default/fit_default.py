@@ -144,7 +144,7 @@ def _explanation(
     engine: Engine, state: Hierarchy, start: str, trust: Trust, groups: Groups, given: bool
 ) -> Explanation:
     if trust.power == 1:
-        sentence = "Labels by a hierarchical Dawid-Skene model; annotators err independently as far as one can see."
+        sentence = "Labels by a hierarchical Dawid-Skene model; held-out answers do not speak against it."
     else:
         sentence = (
             "Labels by a hierarchical Dawid-Skene model joined with votes: annotators share errors, so the model has "
