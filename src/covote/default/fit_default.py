@@ -27,7 +27,7 @@ from covote.default.hierarchical import (
 from covote.default.labelling_functions import one_sided_share, rule_scores
 from covote.default.pool import Trust, pooled_scores, trust_in_model
 from covote.default.settings import DEFAULT, Settings
-from covote.engines.base import Engine, ExpectedCounts
+from covote.engines.base import Engine
 from covote.methods.majority_vote import vote_scores
 from covote.methods.multispa import multispa
 from covote.model import Fit, Model, Progress, Scores, Status, columns, normalised
@@ -47,8 +47,7 @@ def fit_default(
     `details["explanation"]` holds the `Explanation`.
     """
     given = given_groups(groups, engine.annotators)
-    votes = engine.expected_counts(vote_scores(len(engine.annotators), len(engine.classes)))
-    simple = _without_model(engine, votes)
+    simple = _without_model(engine)
     if simple is not None:
         return simple
     counts = engine.pair_counts()
@@ -112,16 +111,15 @@ def identified(counts: PairCounts) -> bool:
     return len(covered) >= max(3, counts.n_annotators / 2)
 
 
-def _without_model(engine: Engine, votes: ExpectedCounts) -> Fit | None:
+def _without_model(engine: Engine) -> Fit | None:
     """Labels of crowds that no model of answers fits; None for all others."""
-    label_counts = votes.confusion.sum(axis=2)
-    K = len(engine.classes)
+    label_counts, K = engine.label_counts(), len(engine.classes)
     even = replace(vote_scores(len(engine.annotators), K), bias=np.full(K, 1 / max(K, 1)))
     if int((label_counts.sum(axis=0) > 0).sum()) < 2:
-        return _simple(engine, votes, even, "votes", "Every answer has the same label: there is nothing to weigh.")
+        return _simple(engine, even, "votes", "Every answer has the same label: there is nothing to weigh.")
     if label_counts.sum() <= engine.n_items - engine.n_unanswered:
         sentence = "No item has two answers, so annotators cannot be compared: votes are counted."
-        return _simple(engine, votes, even, "votes", sentence)
+        return _simple(engine, even, "votes", sentence)
     share = one_sided_share(label_counts, engine.n_items)
     if share < 0.5:
         return None
@@ -129,11 +127,12 @@ def _without_model(engine: Engine, votes: ExpectedCounts) -> Fit | None:
         f"{100 * share:.0f} % of the answers come from annotators who give one label or none, as labelling functions "
         "do: votes are counted, rare ones for more."
     )
-    return _simple(engine, votes, rule_scores(label_counts, engine.n_items), "labelling functions", sentence)
+    return _simple(engine, rule_scores(label_counts, engine.n_items), "labelling functions", sentence)
 
 
-def _simple(engine: Engine, votes: ExpectedCounts, scores: Scores, method: str, sentence: str) -> Fit:
+def _simple(engine: Engine, scores: Scores, method: str, sentence: str) -> Fit:
     K = len(engine.classes)
+    votes = engine.expected_counts(vote_scores(len(engine.annotators), K))
     confusion = columns(votes.confusion + np.eye(K) + 1 / max(K, 1))  # what annotators look like to the votes
     model = Model(normalised(votes.prior), confusion, engine.classes, engine.annotators)
     explanation = Explanation(method, sentence)
